@@ -139,6 +139,15 @@ def test_a_table_fills_a_hole_with_its_parts_quoted():
     assert expression("FROM {{ x }}", x=table).text == 'FROM "main"."my table"'
 
 
+def test_columns_and_types_fill_holes_as_a_tree_of_them_is_written():
+    kinds = ("INT", "BIGINT", "TEXT", "VARCHAR(3)", "INT[]", "TIMESTAMP", "BOOLEAN", "DOUBLE")
+    for kind in (exp.DataType.build(each, dialect="duckdb") for each in kinds):
+        assert expression("{{ x }}", x=kind).text == kind.sql("duckdb", identify=True)
+    columns = exp.column("a b", "t", "s"), exp.column("x"), exp.column(exp.Star(), "t")
+    for tree in (*columns, exp.table_("a b", "s"), exp.table_("t", alias="x")):
+        assert expression("{{ x }}", x=tree).text == tree.sql("duckdb", identify=True)
+
+
 def test_a_loop_within_a_loop_leaves_the_outer_number():
     template = (
         "SELECT {% for own in rows %}{% for x in own %}{{ loop.index0 }}{{ x }}, {% endfor %}"

@@ -15,7 +15,11 @@
 {% endmacro %}
 SELECT
   small.number,
-  CAST(SUM(1{{ once() }}) AS BIGINT),
+  {% if prices is None %}
+  CAST(COUNT(*) AS BIGINT),
+  {% else %}
+  CAST(SUM(priced.counted) AS BIGINT),
+  {% endif %}
   {% for records in counts %}
   CAST(COALESCE(SUM(small.{{ records }}{{ once() }}), 0) AS BIGINT),
   {% if squares %}

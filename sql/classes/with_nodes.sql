@@ -1,7 +1,7 @@
 -- A query of nodes with the relations that its parameters say: each column of them is a list.
 --
--- Holes: relations (names and columns: `nodes`, and `priced`, their columns whose values differ in
--- cost), query (which looks at them).
+-- Holes: relations (names and columns: `nodes`, with a row for each; `priced`, with a row for each
+-- column of each node whose values differ in cost there), query (which looks at them).
 WITH
 {% for relation, columns in relations %}
 {% if not loop.first %}, {% endif %}{{ relation }} AS (

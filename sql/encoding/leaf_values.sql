@@ -9,6 +9,17 @@
 {% macro read() %}
 TRY_CAST(leaf AS {{ kind }})
 {% endmacro %}
+{% macro fits() %}
+(
+    leaf IS NULL
+    {% if wide is None %}
+    OR {{ read() }} IS NOT NULL
+    {% else %}
+    OR TRY_CAST(leaf AS {{ wide }}) = TRY_CAST({{ read() }} AS {{ wide }})
+    OR CAST({{ read() }} AS VARCHAR) = leaf
+    {% endif %}
+  )
+{% endmacro %}
 SELECT
   {% if kind is None %}
   leaf AS value,
@@ -19,23 +30,14 @@ SELECT
   {{ column }},
   {% endfor %}
 FROM {{ leaves }}
-{% if kind is not None or among is not None %}
+{% if among is not None and kind is not None %}
 WHERE
-  {% if among is not None %}
   {{ among }}
-  {% endif %}
-  {% if kind is not None and among is not None %}
-  AND
-  {% endif %}
-  {% if kind is not None %}
-  (
-    leaf IS NULL
-    {% if wide is None %}
-    OR {{ read() }} IS NOT NULL
-    {% else %}
-    OR TRY_CAST(leaf AS {{ wide }}) = TRY_CAST({{ read() }} AS {{ wide }})
-    OR CAST({{ read() }} AS VARCHAR) = leaf
-    {% endif %}
-  )
-  {% endif %}
+  AND {{ fits() }}
+{% elif among is not None %}
+WHERE
+  {{ among }}
+{% elif kind is not None %}
+WHERE
+  {{ fits() }}
 {% endif %}

@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.dialects import written
 from sqlanon.errors import SourceError
-from sqlanon.sqltext import DIALECT, Sql, Statement, listed
+from sqlanon.sqltext import DIALECT, Sql, Statement, expression
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +114,7 @@ def render(statement: Statement, dialect: str, *, pretty: bool = False) -> str:
         EngineError: The dialect cannot express a part of the statement.
     """
     if isinstance(statement, exp.Table) and dialect == DIALECT:
-        return listed([statement]).text
+        return expression("{{ table }}", table=statement).text
     if isinstance(statement, Sql):
         if dialect == DIALECT and not pretty:
             return statement.text

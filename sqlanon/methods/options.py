@@ -149,7 +149,7 @@ def scheme_choice(schemes: Schemes | None) -> SchemeChoice:
 
 
 @cache
-def described(options: type) -> dict[str, Option]:
+def described(options: type) -> Mapping[str, Option]:
     """The options that a dataclass holds, by name: its own, then those that it inherits."""
     ordered = sorted(fields(options), key=lambda entry: entry.name not in options.__annotations__)
     return {entry.name: entry.metadata["option"] for entry in ordered if "option" in entry.metadata}

@@ -16,6 +16,7 @@ from sqlanon.engine.open import Resources, is_database
 from sqlanon.errors import HierarchyError, SourceError
 from sqlanon.hierarchy.declaration import Hierarchy, grown
 from sqlanon.query.hierarchy import store
+from sqlanon.sqltext import DIALECT
 
 
 def resolved_hierarchy(engine: Engine, hierarchy: Hierarchy) -> Hierarchy:
@@ -160,7 +161,7 @@ def _find(engine: Engine, name: str) -> Hierarchy | None:
 
 
 def _has_catalog(engine: Engine) -> bool:
-    return len(engine.rows(store.catalog_tables())) == 2
+    return engine.dialect == DIALECT and len(engine.rows(store.catalog_tables())) == 2
 
 
 OWN = "_sqlanon_"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon import sqltext
 from sqlanon.query.syntax import (
     TEXT,
     alias,
@@ -19,6 +18,7 @@ from sqlanon.query.syntax import (
     varchar,
 )
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render, value
+from sqlanon.sqltext import word as type_word
 
 ATTRIBUTE = "attribute"
 LEAF = "leaf"
@@ -138,8 +138,13 @@ def leaf_map(
 ) -> LeafMap:
     """The codes of the leaves of column `number` by value."""
     carried = [word(w) for w in words]
-    among = expression("attribute = {{ number }}", number=number)
-    return LeafMap(values_of(leaves, column_type, carried=carried, among=among), carried)
+    rows = values_of(leaves, column_type, carried=carried, among=of_column(number))
+    return LeafMap(rows, carried)
+
+
+def of_column(number: int) -> Sql:
+    """Whether a row with an ATTRIBUTE is of column `number`."""
+    return expression("attribute = {{ number }}", number=number)
 
 
 def values_of(
@@ -173,8 +178,8 @@ def values_of(
 def _wide(column_type: exp.DataType) -> Sql | None:
     """A type in which what rounding to a column's type does to a value shows."""
     if column_type.this in (*WHOLE, exp.DataType.Type.DECIMAL):
-        return sqltext.word("DECIMAL(38, 10)")
-    return sqltext.word("TIMESTAMP") if column_type.this == exp.DataType.Type.DATE else None
+        return type_word("DECIMAL(38, 10)")
+    return type_word("TIMESTAMP") if column_type.this == exp.DataType.Type.DATE else None
 
 
 def needs_cast(column_type: exp.DataType) -> bool:

@@ -120,12 +120,15 @@ def test_help_loads_nothing_heavy():
     assert result.stdout.endswith(b"\n[]\n")
 
 
-def test_a_check_loads_no_dialect(tmp_path):
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_what_judges_and_plans_loads_no_dialect(tmp_path, command):
     """To load what reads and writes one takes longer than to ask."""
     (tmp_path / "people.csv").write_text("age,sex\n31,f\n31,f\n")
+    (tmp_path / "age.csv").write_text("31;30-39;*\n32;30-39;*\n")
+    policy = {"k": 2, "others": "drop", "quasi_identifiers": {"age": {"file": "age.csv"}}}
     code = (
         "import sys, sqlglot, sqlanon; dialects = lambda: {m for m in sys.modules if 'glot' in m}; "
-        "before = dialects(); sqlanon.check('people.csv', {'k': 2, 'quasi_identifiers': ['age']}); "
+        f"before = dialects(); sqlanon.{command}('people.csv', {policy}); "
         "print({name for name in dialects() - before if 'duckdb' in name})"
     )
     command = [sys.executable, "-c", code]

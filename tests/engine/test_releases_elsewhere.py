@@ -143,6 +143,17 @@ def well_known(name, folder, records=2000):
     return table, policy_of("adult_hierarchies", columns, 5, 0.05, model, sensitive=["occupation"])
 
 
+def test_a_table_there_is_a_hierarchy(database):
+    groups = pyarrow.table({"leaf": ["f", "m", None], "level1": ["x", "x", "x"]})
+    columns = {**POLICY["quasi_identifiers"], "sex": "table:people_groups"}
+    near, policy = elsewhere.in_duckdb(people()), {**POLICY, "quasi_identifiers": columns}
+    near.execute("CREATE TABLE people_groups AS FROM groups")
+    database.load(people())
+    database.load(groups, "people_groups")
+    first, second = (sqlanon.plan(one, policy, table="people") for one in (near, database.source))
+    assert told(first.report) == told(second.report)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_find_what_they_find_in_duckdb(database, method):
     if database.name == "spark" and method != "mondrian":

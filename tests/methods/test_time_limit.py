@@ -289,6 +289,7 @@ def wide():
     return connection
 
 
+# Between 140 and 170 looks full-domain search alone has found the next lower loss.
 @pytest.mark.parametrize("looks", [40, 130])
 def test_no_method_loses_more_of_a_wide_table_than_full_domain_and_cuts_in_that_time(wide, looks):
     losses = {}

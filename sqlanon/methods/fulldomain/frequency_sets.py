@@ -92,8 +92,6 @@ JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unles
 SIDE_BY_SIDE = 20_000_000  # rows that the groupings of a large set scan at most in one query
 ROLLED_UP = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
 
-NO_PLACE = -1  # of a node without a column whose values differ in cost
-
 # Costs in rows scanned in the same time.
 PLANNING = 100_000  # of a query
 CACHE_MISS = 6  # of finding a row's class in memory
@@ -130,6 +128,10 @@ class FrequencySet:
     def scanned(self) -> int:
         """Rows that are grouped for a node, at most."""
         return max(self.rows, self.detailed, self.present)
+
+
+NO_PLACE = -1
+"""In the table of prices, of a node without a column whose values differ in cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +173,13 @@ class Batch:
             return []
         rows: list[tuple[int, ...]] = []
         for number, node in enumerate(self.nodes):
-            found = [(prices.places[at], at) for at in enumerate(node) if at in prices.places]
-            masks = [(place, *self.layout.column_masks(*at)) for place, at in found]
-            masks = masks or [(NO_PLACE, *(0 for _ in range(self.layout.words)))]
-            rows += [(number, int(not i), *mask) for i, mask in enumerate(masks)]
+            columns = [
+                (prices.places[column, level], *self.layout.column_masks(column, level))
+                for column, level in enumerate(node)
+                if (column, level) in prices.places
+            ]
+            first, *rest = columns or [(NO_PLACE, *(0 for _ in range(self.layout.words)))]
+            rows += [(number, 1, *first), *((number, 0, *column) for column in rest)]
         return list(map(list, zip(*rows, strict=True)))
 
 

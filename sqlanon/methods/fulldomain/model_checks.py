@@ -553,7 +553,8 @@ class Violations:
 
         def query(masks: Sequence[Masks] | None) -> Sql:
             failing = self._failing(self._classes(batch, masks), self._asked(), k=self.scope.k)
-            return with_nodes(self._added_up(failing, batch), words, masks=masks, prices=prices)
+            added = self._added_up(failing, batch)
+            return with_nodes(added, words, nodes=masks is None, prices=prices)
 
         return self.sets.rows(batch, self._prepared, query)
 
@@ -569,7 +570,7 @@ class Violations:
 
     def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         added, prices = self._added_up(gone, batch), batch.source.prices
-        query = with_nodes(added, self.scope.words, masks=batch.masks, prices=prices)
+        query = with_nodes(added, self.scope.words, nodes=False, prices=prices)
         rows = self.sets.engine.rows(query, batch.price_lists)
         return ViolationCounts(*rows[0][1:]) if rows else NOTHING
 

@@ -135,7 +135,7 @@ class GainCounter:
 
         def query(masks: Sequence[Masks] | None) -> Sql:
             sums = gains.of_nodes(details, words, attributes=self.attributes, k=self.k, masks=masks)
-            return with_nodes(sums, words, masks=masks)
+            return with_nodes(sums, words, nodes=masks is None)
 
         unpriced = replace(batch, source=replace(batch.source, prices=None))
         rows = sets.rows(unpriced, self._prepared, query)

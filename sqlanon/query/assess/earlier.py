@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.query.encode import values_of
+from sqlanon.query.encode import of_column, values_of
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render
 
 LABEL = "label"
@@ -69,9 +69,7 @@ def covers(
         number: The column's.
         kind: Its type.
     """
-    listed = values_of(
-        nodes, kind, carried=[LABEL], among=expression("attribute = {{ n }}", n=number)
-    )
+    listed = values_of(nodes, kind, carried=[LABEL], among=of_column(number))
     return expression(
         "SELECT DISTINCT covers.value, covers.label FROM ("
         "SELECT value, label FROM {{ nodes }} AS nodes"

@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from sqlanon.query.classes.frequency import CLASS_SIZE, Masks, mask
 from sqlanon.query.classes.violations import beside
-from sqlanon.query.encode import LEAF, SIZE, values_of, word_names
+from sqlanon.query.encode import LEAF, SIZE, of_column, values_of, word_names
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
 
 PLACE = "place"
@@ -75,7 +75,7 @@ def readings(labels: exp.Table, nodes: exp.Table, *, number: int, kind: exp.Data
     `labels` is a table of `held_labels`; `nodes` has rows of ATTRIBUTE, LEAF (the text of a leaf,
     or a label), IS_LEAF (1 or 0) and PLACE.
     """
-    are_its_leaves = expression("attribute = {{ number }} AND is_leaf = 1", number=number)
+    are_its_leaves = expression("{{ is_its }} AND is_leaf = 1", is_its=of_column(number))
     return render(
         "assess/readings",
         held=labels,

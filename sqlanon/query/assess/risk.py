@@ -25,7 +25,6 @@ from sqlanon.query.classes.violations import value_of
 from sqlanon.query.encode import LeafMap, word, word_names
 from sqlanon.sqltext import Fragment, Sql, expression, listed, name, names, render
 
-CODE = "code"
 PERSON = "person"
 POPULATION_SIZE = "population_size"
 

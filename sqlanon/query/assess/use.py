@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.query.encode import values_of
+from sqlanon.query.encode import of_column, values_of
 from sqlanon.sqltext import Sql, expression, name, names, render, value
 
 CELL, CELLS = "cell", "cells"
@@ -68,7 +68,7 @@ def table_error(compared: ComparedTables, columns: Sequence[Counted]) -> Sql:
                 compared.leaves,
                 counted.kind,
                 carried=[CELL],
-                among=expression("attribute = {{ n }}", n=counted.number),
+                among=of_column(counted.number),
             ),
         )
         for place, counted in enumerate(columns)

@@ -98,19 +98,17 @@ def priced_columns(words: int) -> list[str]:
     return [NUMBER, COUNTED, PLACE, *(mask(w) for w in range(words))]
 
 
-def with_nodes(
-    query: Sql, words: int, *, masks: Sequence[Masks] | None = None, prices: Prices | None = None
-) -> Sql:
+def with_nodes(query: Sql, words: int, *, nodes: bool = True, prices: Prices | None = None) -> Sql:
     """A query with the relations that its parameters say: those of `node_columns`, then of prices.
 
     Args:
         query: The query.
         words: Number of words of the code.
-        masks: The masks of its nodes, if they stand in its text.
+        nodes: Whether it looks at NODES.
         prices: Where costs are, if they matter to it.
     """
     relations = []
-    if masks is None:
+    if nodes:
         relations.append((name(NODES), names(node_columns(words))))
     if prices is not None and prices.table is not None:
         relations.append((name(PRICED), names(priced_columns(words))))
@@ -187,7 +185,7 @@ def class_counts(
     """
     classes = class_rows(source, words, selected=Selected({CLASS_SIZE: "size"}), masks=masks)
     query = render("classes/class_counts", classes=classes, k=k, squares=squares)
-    return with_nodes(query, words, masks=masks)
+    return with_nodes(query, words, nodes=masks is None)
 
 
 def class_sizes(source: exp.Table, words: int, *, masks: Sequence[Masks] | None = None) -> Sql:
@@ -200,7 +198,7 @@ def class_sizes(source: exp.Table, words: int, *, masks: Sequence[Masks] | None 
         " GROUP BY number, class_size",
         classes=class_rows(source, words, selected=Selected({CLASS_SIZE: "size"}), masks=masks),
     )
-    return with_nodes(query, words, masks=masks)
+    return with_nodes(query, words, nodes=masks is None)
 
 
 def small_costs(
@@ -210,7 +208,7 @@ def small_costs(
     sizes = Selected({CLASS_SIZE: "size"}, carried=True)
     small = class_rows(source, words, selected=sizes, masks=masks, below=k)
     query = added_up(small, words, prices=prices, counts=[CLASS_SIZE])
-    return with_nodes(query, words, masks=masks, prices=prices)
+    return with_nodes(query, words, nodes=masks is None, prices=prices)
 
 
 def added_up(

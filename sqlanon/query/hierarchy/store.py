@@ -155,8 +155,8 @@ def table_paths(table: exp.Table, columns: Sequence[str], *, position: str | Non
     labels from the top down, and of the leaf's own type.
     """
     return expression(
-        "SELECT {% for label, column in columns %}{% if not loop.first %}, {% endif %}"
-        "CAST(paths.{{ column }} AS VARCHAR) AS {{ label }}{% endfor %} FROM {{ table }} AS paths"
+        "SELECT {% for label, column in columns %}"
+        "CAST(paths.{{ column }} AS VARCHAR) AS {{ label }}, {% endfor %} FROM {{ table }} AS paths"
         " ORDER BY {% for key in keys %}{% if not loop.first %}, {% endif %}"
         "paths.{{ key }} NULLS FIRST{% endfor %}",
         columns=list(zip(names(_labels(len(columns) - 1)), names(columns), strict=True)),
