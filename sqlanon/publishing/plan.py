@@ -362,7 +362,9 @@ class Plan(SelfShown):
             )
         target = exp.Table(this=exp.to_identifier(into, quoted=True))
         if dialect == self.dialect == DIALECT:
-            return [render(create_table(target, tree(self.rows())), dialect, pretty=True)]
+            rows = tree(self.rows())
+            text = render(create_table(target, rows), dialect, pretty=True)
+            return [f"{_NEEDS}\n{text}" if rows.find(exp.Ordered) else text]
         rules = dialects.EXECUTED.get(dialect) or dialects.FOLLOWERS.get(dialect)
         steps = _plain(self, dialect) if rules is None else _adapted(self, rules, into=into)
         texts = []
@@ -547,6 +549,9 @@ def refuse_dialect(name: object) -> None:
             f"no statement is written for {dialect}: {dialects.REFUSED[dialect]}; "
             f"those for {listed(sorted(dialects.EXECUTED))} are tested there"
         )
+
+
+_NEEDS = "-- Needs: default_order and default_null_order as DuckDB has them from the start."
 
 
 def _heading(plan: Plan, dialect: str, *, temporary: list[str]) -> Iterator[str]:

@@ -54,6 +54,13 @@ def plan(connection):
     return sqlanon.plan(connection, POLICY, table="people")
 
 
+def test_a_statement_that_sorts_names_the_settings_that_it_needs(connection, plan):
+    ranked = sqlanon.plan(connection, POLICY, table="people", method="mondrian")
+    for sorts in (plan, ranked):
+        assert sorts.sql().startswith("-- Needs: default_order and default_null_order")
+        assert "ORDER BY" in sorts.sql()
+
+
 @pytest.mark.slow
 def test_plan_leaves_nothing_in_the_database(connection, plan):
     assert tables_of(connection) == ["people"]
