@@ -35,6 +35,9 @@ INSERT INTO typed VALUES
     ('true'), ('f'), ('7'), ('-7'), ('07.50'), ('1e2'), ('300'), ('70000'), ('3000000000'),
     ('1.25'), ('2024-02-29'), ('2024-02-30'), ('2024-02-29 12:00:00.5'), ('x'), (''), (NULL);
 
+CREATE TABLE huge (leaf VARCHAR);
+INSERT INTO huge VALUES ('70000000000000000000000000000000000'), ('7');
+
 CREATE TABLE days (leaf VARCHAR, label VARCHAR);
 INSERT INTO days VALUES ('2024-02-29', 'leap'), ('2023-02-29', 'none'), (NULL, 'unknown');
 

@@ -47,6 +47,11 @@ SNAPSHOTS = [
         )
         for kind, values in VALUES.items()
     ),
+    Snapshot(
+        "values of HUGEINT beyond the type that tells what is rounded",
+        encode.values_of(table("huge"), exp.DataType.build("INT128"), carried=[]),
+        [(7 * 10**34,), (7,)],
+    ),
     Snapshot("presence", encode.presence(PEOPLE, ["age", "sex"]), [(5, 5, 4)]),
     Snapshot("confused", encode.confused(PEOPLE, ["sex", "job"]), [(False, False)]),
     Snapshot(
