@@ -290,7 +290,7 @@ def wide():
 
 
 # Between 140 and 170 looks full-domain search alone has found the next lower loss.
-@pytest.mark.parametrize("looks", [40, 130])
+@pytest.mark.parametrize("looks", [40, 130, 180])
 def test_no_method_loses_more_of_a_wide_table_than_full_domain_and_cuts_in_that_time(wide, looks):
     losses = {}
     for method, row in METHODS.items():

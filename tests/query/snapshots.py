@@ -38,6 +38,9 @@ INSERT INTO typed VALUES
 CREATE TABLE huge (leaf VARCHAR);
 INSERT INTO huge VALUES ('70000000000000000000000000000000000'), ('7');
 
+CREATE TABLE paths (label VARCHAR, top VARCHAR);
+INSERT INTO paths VALUES ('a', 'x'), ('b', NULL), (NULL, 'x');
+
 CREATE TABLE days (leaf VARCHAR, label VARCHAR);
 INSERT INTO days VALUES ('2024-02-29', 'leap'), ('2023-02-29', 'none'), (NULL, 'unknown');
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.engine.base import render
 from sqlanon.query import encode
 from sqlanon.query.encode import Carried
+from sqlanon.query.hierarchy.store import table_paths
 from sqlanon.query.syntax import table
 
 JOBS, SEXES, NURSES = (
@@ -51,6 +52,12 @@ SNAPSHOTS = [
         "values of HUGEINT beyond the type that tells what is rounded",
         encode.values_of(table("huge"), exp.DataType.build("INT128"), carried=[]),
         [(7 * 10**34,), (7,)],
+    ),
+    Snapshot(
+        "table_paths in the order of labels from the top down",
+        table_paths(table("paths"), ["label", "top"]),
+        [("b", None), (None, "x"), ("a", "x")],
+        ordered=True,
     ),
     Snapshot("presence", encode.presence(PEOPLE, ["age", "sex"]), [(5, 5, 4)]),
     Snapshot("confused", encode.confused(PEOPLE, ["sex", "job"]), [(False, False)]),

@@ -99,7 +99,7 @@ def priced_columns(words: int) -> list[str]:
 
 
 def with_nodes(query: Sql, words: int, *, nodes: bool = True, prices: Prices | None = None) -> Sql:
-    """A query with the relations that its parameters say: those of `node_columns`, then of prices.
+    """A query with the relations that its parameters say: NODES, then PRICED.
 
     Args:
         query: The query.

@@ -16,7 +16,7 @@ from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.rules import Path, Rows, Table
 from sqlanon.query.syntax import TEXT
-from sqlanon.sqltext import Sql, expression, listed, names, value
+from sqlanon.sqltext import Sql, expression, listed, names, render, value
 
 
 def catalog_tables() -> Sql:
@@ -154,11 +154,8 @@ def table_paths(table: exp.Table, columns: Sequence[str], *, position: str | Non
     The column `position` gives the order of the leaves; left out, they come in the order of their
     labels from the top down, and of the leaf's own type.
     """
-    return expression(
-        "SELECT {% for label, column in columns %}"
-        "CAST(paths.{{ column }} AS VARCHAR) AS {{ label }}, {% endfor %} FROM {{ table }} AS paths"
-        " ORDER BY {% for key in keys %}{% if not loop.first %}, {% endif %}"
-        "paths.{{ key }} NULLS FIRST{% endfor %}",
+    return render(
+        "encoding/table_paths",
         columns=list(zip(names(_labels(len(columns) - 1)), names(columns), strict=True)),
         table=table,
         keys=names(columns[::-1] if position is None else [position]),
