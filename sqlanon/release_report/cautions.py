@@ -25,7 +25,7 @@ MAX_NAMES = 5
 
 
 def cautions(facts: Gathered, *, holds: bool) -> tuple[Finding, ...]:
-    """All cautions and findings, the gravest first."""
+    """All cautions and findings, the gravest first; every release has some."""
     every = [
         *_of_policy(facts, holds=holds),
         *_of_sensitive(facts),

@@ -177,6 +177,14 @@ def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatc
 
 
 @pytest.mark.slow
+def test_a_page_explains_the_risk_of_households():
+    connection = people([("a", 1), ("a", 2)], "town TEXT, home INT")
+    own = Policy(["town"], household="home", keep=["home"])
+    html = sqlanon.report(connection, "people", own, table="people", effort="none").html
+    assert "<em>Household risk</em> is that of any member of a household being found." in html
+
+
+@pytest.mark.slow
 def test_a_page_says_which_part_the_time_limit_left_out(tmp_path):
     connection = people([("a", "x")] * 5, "a TEXT, ill TEXT")
     asked = Policy(["a"], sensitive=["ill"], models=[KAnonymity(5)])

@@ -335,6 +335,7 @@ _CSV = """
       COMPRESSION {{ compression }}
     )
 """
+_COMPRESSIONS = {".csv": "none", ".csv.gz": "gzip"}
 _PARQUET = "COPY {{ query }} TO {{ path }} (FORMAT parquet, COMPRESSION zstd)"
 
 
@@ -349,7 +350,7 @@ def _copy(query: Sql, exported: ExportedFile) -> Sql:
         path=path,
         # Quoting a column quotes its name, which a reader would else take the blanks off.
         blank=[quoted(column) for column in exported.types if column != column.strip()],
-        compression=word("gzip" if exported.ending == ".csv.gz" else "none"),
+        compression=word(_COMPRESSIONS[exported.ending]),
     )
 
 
