@@ -83,6 +83,8 @@ def test_no_mark_of_a_table_is_left_in_place_but_by_a_swap(tmp_path, is_file):
     else:
         with duckdb.connect(str(path)) as connection:
             sqlanon.anonymize(connection, POLICY, **options)
+            enums = connection.execute("SELECT type_name FROM duckdb_types() WHERE len(labels) > 0")
+            assert enums.fetchall() == []
         assert marks(tmp_path) >= MARKERS, "positive control"
 
 
