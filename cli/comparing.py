@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlanon.errors import PolicyError
+from sqlanon.loss.cells import DEFAULT_LOSS
 from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 from sqlanon.wording import listed
 
@@ -32,7 +33,8 @@ class ComparedOptions:
     )
     losses: list[str] = repeatable(
         "LOSS,...",
-        "The losses to minimize, one after the other. Default: that of the policy file, or lm.",
+        "The losses to minimize, one after the other. Default: that of the policy file, or "
+        f"{DEFAULT_LOSS}.",
     )
     ks: list[str] = repeatable("K,...", "Values of k, in place of the policy's.")
     chart: list[Path] = repeatable(

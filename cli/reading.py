@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlanon.errors import PolicyError
-from sqlanon.loss.cells import CELL_LOSSES
+from sqlanon.loss.cells import CELL_LOSSES, DEFAULT_LOSS
 from sqlanon.wording import split_list
 
 from . import output
@@ -277,7 +277,8 @@ class BoundOptions:
 
     panel: ClassVar[str] = "Bound"
     loss: str | None = option(
-        "LOSS", f"The loss: {', '.join(CELL_LOSSES)}. Default: that of the policy, or lm."
+        "LOSS",
+        f"The loss: {', '.join(CELL_LOSSES)}. Default: that of the policy, or {DEFAULT_LOSS}.",
     )
     effort: str | None = option(
         "quick|full",
@@ -364,7 +365,7 @@ class ReportCommandOptions:
     loss: str | None = option(
         "LOSS",
         "The measure of loss that comes first. Default: that of the plan or the policy file, "
-        "or lm.",
+        f"or {DEFAULT_LOSS}.",
     )
     effort: str | None = option(
         "none|quick|full",

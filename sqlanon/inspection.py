@@ -408,11 +408,12 @@ def bound(
         SqlanonError: The source or the policy is at fault, or the loss would give no bound; the
             message says how.
     """
+    from sqlanon.loss.cells import DEFAULT_LOSS
     from sqlanon.methods.clustering.bound import BoundRequest, bound_table
     from sqlanon.methods.options import deadline_after
 
     call = asked(source, policy, table=table)
-    loss = call.said.get("loss", "lm") if loss is None else loss
+    loss = call.said.get("loss", DEFAULT_LOSS) if loss is None else loss
     wanted, deadline = BoundRequest(loss, effort), deadline_after(time_limit)
     with (
         following(progress),

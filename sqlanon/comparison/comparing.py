@@ -47,6 +47,7 @@ from sqlanon.errors import (
     TimeLimitError,
     UnsatisfiableError,
 )
+from sqlanon.loss.cells import DEFAULT_LOSS
 from sqlanon.methods import options as method_options
 from sqlanon.methods.choice import Choice, Situation, choose
 from sqlanon.methods.registry import (
@@ -133,7 +134,7 @@ def compare(
     call, opening = asked(source, policy, table=table), opening_of(settings)
     named = tuple(METHODS if methods is None else methods)
     settings = completed_for(named, settings, call.said)
-    losses = (call.said.get("loss", "lm"),) if losses is None else losses
+    losses = (call.said.get("loss", DEFAULT_LOSS),) if losses is None else losses
     _refuse_compared(named, losses, ks or (), settings)
     with (
         opened_for(*call.opened, read_only=True, **opening) as (opened, resolved),

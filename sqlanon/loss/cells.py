@@ -224,6 +224,8 @@ CELL_LOSSES: Mapping[str, CellLoss] = {
     ),
 }
 """Cell losses that never shrink on the way up, so that they can steer a search."""
+DEFAULT_LOSS = "lm"
+"""What is minimized where nobody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import PolicyError
-from sqlanon.loss.cells import CELL_LOSSES, GROUP_LOSSES, LOSSES
+from sqlanon.loss.cells import CELL_LOSSES, DEFAULT_LOSS, GROUP_LOSSES, LOSSES
 from sqlanon.loss.measures import MEASURES
 from sqlanon.methods.options import (
     AgglomerativeOptions,
@@ -331,12 +331,12 @@ def _loss_help() -> str:
         alike.setdefault(losses, []).append(row.name)
     more = [f"; {listed(names)} also {others}" for others, names in alike.items() if others]
     every = f"with every method {', '.join(common)}{''.join(more)}"
-    return f"The measure of loss to minimize: {every}. Default: lm."
+    return f"The measure of loss to minimize: {every}. Default: {DEFAULT_LOSS}."
 
 
 OPTIONS: Mapping[str, Option] = {
     "method": Option(DEFAULT.name, _method_help(), "METHOD"),
-    "loss": Option("lm", _loss_help(), "LOSS"),
+    "loss": Option(DEFAULT_LOSS, _loss_help(), "LOSS"),
     **{
         name: option
         for row in (*METHODS.values(), CHOICE)
@@ -464,7 +464,7 @@ class Options(Generic[Specific_co]):
 
     method: Method
     specific: Specific_co
-    loss: str = "lm"
+    loss: str = DEFAULT_LOSS
     seed: int = 0
     progress: Callable[[str], None] | None = None
     memory: int | None = None

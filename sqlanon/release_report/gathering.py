@@ -27,7 +27,7 @@ from sqlanon.errors import (
     TimeLimitError,
     UnsatisfiableError,
 )
-from sqlanon.loss.cells import CELL_LOSSES
+from sqlanon.loss.cells import CELL_LOSSES, DEFAULT_LOSS
 from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
@@ -82,7 +82,7 @@ class ReportOptions:
 
     threshold: float = RISK_THRESHOLD
     identifying: float = IDENTIFYING_SHARE
-    loss: str = "lm"
+    loss: str = DEFAULT_LOSS
     population: exp.Table | None = None
     control: exp.Table | None = None
     effort: str | None = None
@@ -303,9 +303,9 @@ def gather(
             for name in present.sensitive_attributes
             if count
         ),
-        # By lm first where the measure that was asked for does not apply.
+        # By the default first where the measure that was asked for does not apply.
         loss=LossFigures(
-            options.loss if key(options.loss) in losses else "lm", losses, use=read.use
+            options.loss if key(options.loss) in losses else DEFAULT_LOSS, losses, use=read.use
         )
         if read is not None
         else LossFigures(missing=missing),

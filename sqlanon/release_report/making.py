@@ -25,6 +25,7 @@ from sqlanon.engine.open import is_database, second_table
 from sqlanon.errors import EngineError, MissingTableError, PolicyError
 from sqlanon.hierarchy.number_ranges import TO
 from sqlanon.hierarchy.rules import Expressions
+from sqlanon.loss.cells import DEFAULT_LOSS
 from sqlanon.loss.measures import MEASURES
 from sqlanon.methods.options import deadline_after
 from sqlanon.methods.registry import METHODS
@@ -164,7 +165,7 @@ def _loss_of(loss: str, plan: Plan | None, *, said: Mapping[str, Any]) -> str:
         raise PolicyError(
             f"plan must be a Plan, not {kind_of(plan)}; plan() and Plan.load make one"
         )
-    name = loss or (said.get("loss", "lm") if plan is None else plan.report.loss_name)
+    name = loss or (said.get("loss", DEFAULT_LOSS) if plan is None else plan.report.loss_name)
     if name not in MEASURES:
         known = ", ".join(MEASURES)
         meant = did_you_mean(name, MEASURES)
