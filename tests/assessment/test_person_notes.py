@@ -145,6 +145,12 @@ def test_dates_say_whose_record_it_is_nowhere(tmp_path, kind):
     assert told(sqlanon.check(source, dropped).notes) == []
 
 
+def test_fields_without_an_identifier_are_no_person(tmp_path):
+    source, numbered = tmp_path / "visits.csv", VISITS.assign(MRN=range(len(VISITS)))
+    numbered.assign(MRN=numbered["MRN"].where(numbered["MRN"] < 100)).to_csv(source, index=False)
+    assert told(sqlanon.check(source, policy(quasi=("sex", "zip"))).notes) == []
+
+
 def test_what_falls_under_others_is_not_looked_at():
     notes = checked(VISITS, quasi=("sex", "zip"), identifiers=[], others="drop")
     assert notes == []

@@ -51,6 +51,7 @@ CREATE TABLE one (word_0 BIGINT, records BIGINT, evidence BIGINT);
 INSERT INTO one VALUES (0, 2, 1), (1, 2, 1);
 CREATE TABLE other (word_0 BIGINT, records BIGINT, evidence BIGINT);
 INSERT INTO other VALUES (0, 3, 1);
+CREATE TABLE nobody (word_0 BIGINT, records BIGINT, evidence BIGINT);
 
 CREATE TABLE ills (label_0 VARCHAR, label_1 VARCHAR, value VARCHAR, size BIGINT);
 INSERT INTO ills VALUES ('31', 'f', 'flu', 1), (NULL, 'm', NULL, 2), (NULL, 'm', NULL, 1);
@@ -147,6 +148,13 @@ SNAPSHOTS = [
             TARGETS, whole=MATCHING, halves=[(table("one"), [7]), (table("other"), [0])]
         ),
         [(0, 6, 1, 1 / 6 + 4 / 6), (1, 4, 0, 8 / 6)],
+    ),
+    Snapshot(
+        "figures where nothing matches",
+        attacks.figures(
+            TARGETS, whole=table("nobody"), halves=[(table("one"), [7]), (table("other"), [0])]
+        ),
+        [(0, 6, 0, 0), (1, 4, 0, 0)],
     ),
     Snapshot("of_original", attacks.of_original(table("other")), [(0, 3, 1, 0)]),
     Snapshot(

@@ -57,10 +57,19 @@ def _hashed(text: Sql) -> Sql:
 
     It is made with a key that nobody keeps, so that nobody can tell which value it stands for.
     """
+    # DuckDB takes three times as long to look for a date in every text, and for an MD5 as a number.
     return expression(
-        "CASE WHEN TRY_CAST(CAST({{ text }} AS VARCHAR) AS TIMESTAMP) IS NULL "
-        "THEN md5_number_lower({{ key }} || CAST({{ text }} AS VARCHAR)) END",
-        text=text,
+        """
+        CASE
+          WHEN {{ text }} IS NOT NULL
+            AND CASE
+              WHEN REGEXP_MATCHES({{ text }}, '[0-9][^0-9][0-9]')
+              THEN TRY_CAST({{ text }} AS TIMESTAMP)
+            END IS NULL
+          THEN HASH(MD5({{ key }} || {{ text }}))
+        END
+        """,
+        text=expression("CAST({{ text }} AS VARCHAR)", text=text),
         key=value(token_hex(16)),
     )
 
