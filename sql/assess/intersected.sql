@@ -2,8 +2,8 @@
 -- values among them (NULL where no record may be in both), then the records that may be in both,
 -- those of them that have too few, and the classes of the new release that these are in.
 --
--- A record's candidates are the rows of its class whose links a row of its earlier classes has; it
--- may be in both releases where its own links are among these.
+-- A record's candidates are the persons (whose) with a row of its class whose links a row of its
+-- earlier classes has; it may be in both releases where its own links are among these.
 --
 -- Holes: rows (of the new release, placed_rows), earlier (of the earlier one), covering (of both),
 -- links (columns), nulls (per link whether NULL is a value), k, least (per link the fewest values).

@@ -490,7 +490,7 @@ class Options(Generic[Specific_co]):
         options = {name: value for name, value in settings.items() if name in names}
         common = {name: value for name, value in settings.items() if name not in names}
         if row is CHOICE:
-            settled: Any = _choice_options(options, common.get("loss", OPTIONS["loss"].default))
+            settled: Any = _choice_options(options, common.get("loss", DEFAULT_LOSS))
         else:
             settled = row.settled(options)
         common.setdefault("deadline", Deadline.after(options.get("time_limit")))

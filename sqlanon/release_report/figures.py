@@ -11,7 +11,6 @@ from math import inf
 from typing import Any
 
 from sqlanon.classes import ClassStatistics
-from sqlanon.loss.cells import DEFAULT_LOSS
 from sqlanon.reports.bound import is_reached, is_useless
 from sqlanon.reports.check import ModelResult, SensitiveFigures, Trajectories
 from sqlanon.reports.document import bound_figure, finite, rounded
@@ -292,7 +291,7 @@ class LossFigures:
         is_cut: Whether a time limit ended the search for the bound.
     """
 
-    name: str = DEFAULT_LOSS
+    name: str = "lm"
     measures: Mapping[str, float] = field(default_factory=dict)
     lower_bound: float | None = None
     bound_of: str = ""

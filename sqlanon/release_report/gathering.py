@@ -303,9 +303,9 @@ def gather(
             for name in present.sensitive_attributes
             if count
         ),
-        # By the default first where the measure that was asked for does not apply.
+        # By lm first where the measure that was asked for does not apply.
         loss=LossFigures(
-            options.loss if key(options.loss) in losses else DEFAULT_LOSS, losses, use=read.use
+            options.loss if key(options.loss) in losses else "lm", losses, use=read.use
         )
         if read is not None
         else LossFigures(missing=missing),

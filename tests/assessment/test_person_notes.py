@@ -1,5 +1,6 @@
 """Notes of columns that may say whose record each is, where models count records."""
 
+import csv
 import datetime
 import random
 
@@ -145,10 +146,31 @@ def test_dates_say_whose_record_it_is_nowhere(tmp_path, kind):
     assert told(sqlanon.check(source, dropped).notes) == []
 
 
-def test_fields_without_an_identifier_are_no_person(tmp_path):
-    source, numbered = tmp_path / "visits.csv", VISITS.assign(MRN=range(len(VISITS)))
-    numbered.assign(MRN=numbered["MRN"].where(numbered["MRN"] < 100)).to_csv(source, index=False)
-    assert told(sqlanon.check(source, policy(quasi=("sex", "zip"))).notes) == []
+@pytest.mark.parametrize("kind", ["csv", "json"])
+@pytest.mark.parametrize(
+    ("shape", "notes"),
+    [
+        (lambda n: f"123-45-{n:04}", [NOTE]),
+        (lambda n: f"{n}.5", [NOTE]),
+        (lambda n: n, [NOTE]),
+        (lambda n: "" if n == 1 else f"p{n}", [NOTE]),
+        (lambda n: f" {datetime.date(2000, 1, 1) + datetime.timedelta(n)}", []),
+        (lambda n: f"{datetime.date(2000, 1, 1) + datetime.timedelta(n):%Y/%m/%d} 10:00", []),
+        (lambda n: ("infinity", "-Infinity", "Epoch")[n % 3], []),
+        (lambda n: "NA" if n % 20 else f"once {n}", []),
+    ],
+)
+def test_texts_of_an_identifier_are_counted_but_times_and_nulls(tmp_path, kind, shape, notes):
+    source, visits = tmp_path / f"visits.{kind}", VISITS.copy()
+    visits["MRN"] = [shape(int(name[1:])) for name in visits["MRN"]]
+    once = visits["MRN"].astype(str).str.startswith("once")
+    visits = visits[~(once & visits["MRN"].duplicated())]
+    if kind == "csv":
+        visits.to_csv(source, index=False, quoting=csv.QUOTE_NONNUMERIC)
+    else:
+        visits.to_json(source, orient="records")
+    asked = policy(quasi=("sex", "zip"))
+    assert told(sqlanon.check(source, asked, nullstr=["NA"]).notes) == notes
 
 
 def test_what_falls_under_others_is_not_looked_at():

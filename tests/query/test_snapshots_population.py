@@ -32,7 +32,9 @@ INSERT INTO released VALUES (0, 2), (1, 1), (NULL, 1);
 CREATE TABLE held (label_0 BIGINT, people BIGINT);
 INSERT INTO held VALUES (0, 4), (2, 3);
 CREATE TABLE whole (people BIGINT);
-INSERT INTO whole VALUES (1);
+INSERT INTO whole VALUES (3);
+CREATE TABLE alone (people BIGINT);
+INSERT INTO alone VALUES (1);
 CREATE TABLE sqlanon_details (key_0 VARCHAR, size BIGINT);
 INSERT INTO sqlanon_details VALUES ('a', 2), (NULL, 1), ('b', 1), ('a', 1);
 CREATE TABLE sqlanon_population (key_0 VARCHAR, people BIGINT);
@@ -117,7 +119,12 @@ SNAPSHOTS = [
         release.people_of_classes(
             table("released"), table("whole"), columns=[], conditions=[population.above(0.5)]
         ),
-        [(1, 4, 4, 1, 1, 4, 1, 1)],
+        [(3, 4 / 3, 4 / 3, 3, 1, 4, 3, 1)],
+    ),
+    asked(
+        "people_of_classes of one person",
+        release.people_of_classes(table("released"), table("alone"), columns=[], conditions=[]),
+        [(1, 4, 4, 1, 1, 4, 1)],
     ),
     asked(
         "suppressed beside a population",

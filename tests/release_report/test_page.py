@@ -170,7 +170,9 @@ def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatc
     connection = people([("a", 1), ("b", 2)], "town TEXT, age INT")
     connection.execute(f"CREATE TABLE released AS SELECT '*' AS town, '*' AS age WHERE {kept}")
     own = Policy(["town", "age"], models=[KAnonymity(1)])
-    html = sqlanon.report(connection, "released", own, table="people", effort="none").html
+    report = sqlanon.report(connection, "released", own, table="people", effort="none")
+    html = report.html
+    assert report.cautions
     assert ("The released table is empty" in html) == (kept == "FALSE")
     assert ("1 more column</summary>" in html) == (kept == "TRUE")
     assert not Page(html).open

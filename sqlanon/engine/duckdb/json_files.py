@@ -90,7 +90,7 @@ def read_json(engine: DuckDB, path: Path, *, table: exp.Table, how: TextReading)
     types |= _lossless(ask, path, types={name: types[name] for name in read})
     raw = engine.temporary("text")
     scan = _scan_as(path, {name: types[name] for name in read})
-    ask(create_temporary(raw, selected(loading(list(types), use), scan)))
+    ask(create_temporary(raw, selected(loading(list(types), use, how.form.nulls), scan)))
     texts = TextColumns(
         raw,
         {

@@ -45,32 +45,50 @@ def projections(names: Sequence[str], use: Use) -> dict[str, Sql]:
     return {column: name(column) if column in there else null for column in names}
 
 
-def loading(names: Sequence[str], use: Use) -> dict[str, Sql]:
-    """What is loaded of a table that holds all columns: those kept, and hashes of some others."""
-    kept = set(use.kept(names))
-    texts = {column: name(column) for column in use.read(names)}
-    return {column: text if column in kept else _hashed(text) for column, text in texts.items()}
+def loading(names: Sequence[str], use: Use, nulls: Sequence[str] = ()) -> dict[str, Sql]:
+    """What is loaded of a table that holds all columns: those kept, and hashes of some others.
 
-
-def _hashed(text: Sql) -> Sql:
-    """A number for each value; NULL and dates become NULL.
-
-    It is made with a key that nobody keeps, so that nobody can tell which value it stands for.
+    Those kept still have the texts that stand for NULL.
     """
-    # DuckDB takes three times as long to look for a date in every text, and for an MD5 as a number.
+    kept = set(use.kept(names))
+    return {
+        column: name(column) if column in kept else _hashed(name(column), nulls)
+        for column in use.read(names)
+    }
+
+
+def _present(text: Sql, nulls: Sequence[str]) -> Sql:
+    """A text, without what stands for NULL."""
+    if not nulls:
+        return text
+    # DuckDB takes time exponential in how many calls of NULLIF are within one another.
+    present = "CASE WHEN {{ text }} NOT IN ({{ listed(nulls) }}) THEN {{ text }} END"
+    return expression(present, text=text, nulls=[value(null) for null in nulls])
+
+
+# What DuckDB may read as a time by itself. To try a text takes twice as long as to hash it.
+_MAY_BE_TIME = "(?i)[0-9][^0-9][0-9]|infinity|epoch"
+
+
+def _hashed(cell: Sql, nulls: Sequence[str]) -> Sql:
+    """A number for each value; NULL and what DuckDB reads as a time by itself become NULL.
+
+    It is an MD5 with a key that nobody keeps, so that nobody can tell which value it stands for.
+    DuckDB's own `hash` could be computed backwards.
+    """
+    text = _present(expression("CAST({{ cell }} AS VARCHAR)", cell=cell), nulls)
     return expression(
         """
         CASE
-          WHEN {{ text }} IS NOT NULL
-            AND CASE
-              WHEN REGEXP_MATCHES({{ text }}, '[0-9][^0-9][0-9]')
-              THEN TRY_CAST({{ text }} AS TIMESTAMP)
-            END IS NULL
-          THEN HASH(MD5({{ key }} || {{ text }}))
+          WHEN NOT {{ may_be_time }} THEN {{ number }}
+          WHEN TRY_CAST({{ text }} AS TIMESTAMP) IS NULL THEN {{ number }}
         END
         """,
-        text=expression("CAST({{ text }} AS VARCHAR)", text=text),
-        key=value(token_hex(16)),
+        may_be_time=_matches(text, _MAY_BE_TIME),
+        text=text,
+        number=expression(
+            "MD5_NUMBER({{ key }} || {{ text }})", key=value(token_hex(16)), text=text
+        ),
     )
 
 
@@ -331,12 +349,9 @@ class TextColumns:
         return {column for column, merged in zip(kinds, row, strict=True) if merged}
 
     def _text(self, column: str) -> Sql:
-        text = name(column)
-        if self.nulls and (self.kinds[column] or column in self.counted):
-            # DuckDB takes time exponential in how many calls of NULLIF are within one another.
-            present = "CASE WHEN {{ text }} NOT IN ({{ listed(nulls) }}) THEN {{ text }} END"
-            text = expression(present, text=text, nulls=[value(null) for null in self.nulls])
-        return _hashed(text) if column in self.counted else text
+        if column in self.counted:
+            return _hashed(name(column), self.nulls)
+        return _present(name(column), self.nulls if self.kinds[column] else ())
 
 
 def _value(text: Sql, kind: Kind) -> Sql:
