@@ -27,7 +27,7 @@ from sqlanon.errors import (
     TimeLimitError,
     UnsatisfiableError,
 )
-from sqlanon.loss.cells import CELL_LOSSES, DEFAULT_LOSS
+from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.loss.measures import measured
 from sqlanon.policy.policy import Policy
 from sqlanon.policy.privacy import ValueModel
@@ -68,9 +68,9 @@ class ReportOptions:
     """What a report is asked for.
 
     Args:
+        loss: The measure that the report puts first.
         threshold: Risk above which a record counts as at risk, in (0, 1].
         identifying: Share of unique records that makes a set of columns identifying, in (0, 1].
-        loss: The measure that the report puts first.
         population: Everybody that the records were drawn from; None where nobody knows.
         control: Records of the same population that were not released; None without any.
         effort: How hard a bound is looked for: `none`, `quick` or `full`; None for what is quick
@@ -80,9 +80,9 @@ class ReportOptions:
         PolicyError: A share out of range, or an effort that is not known.
     """
 
+    loss: str
     threshold: float = RISK_THRESHOLD
     identifying: float = IDENTIFYING_SHARE
-    loss: str = DEFAULT_LOSS
     population: exp.Table | None = None
     control: exp.Table | None = None
     effort: str | None = None

@@ -111,7 +111,7 @@ def report(
     call = asked(source, policy, table=table)
     measure = _loss_of(loss, plan, said=call.said)
     deadline = deadline_after(time_limit)
-    wanted = ReportOptions(threshold, identifying, measure, effort=effort)
+    wanted = ReportOptions(measure, threshold, identifying, effort=effort)
     with (
         following(progress),
         reading(*call.opened, finds_persons=True, **opening) as (opened, resolved),
@@ -251,7 +251,7 @@ def report_of_release(
         started: When it began [seconds of that clock].
     """
     published = limit.clock() - started
-    options = ReportOptions(loss=plan.report.loss_name)
+    options = ReportOptions(plan.report.loss_name)
     known = gather(engine, original, released=table, policy=plan.policy, options=options)
     until, ended = _until(limit, started=started, published=published)
     facts = with_identifying(engine, original, facts=known, deadline=until, ended=ended)

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
-from sqlanon.loss.cells import CELL_LOSSES, DEFAULT_LOSS
+from sqlanon.loss.cells import CELL_LOSSES
 from sqlanon.methods.clustering.first import left_out
 from sqlanon.methods.clustering.pricing import MOST_ITEMSETS, Mine
 from sqlanon.methods.clustering.releases import problem_of
@@ -53,7 +53,7 @@ class BoundRequest:
         PolicyError: The loss would give no bound, or the effort is not known.
     """
 
-    loss: str = DEFAULT_LOSS
+    loss: str
     effort: str | None = None
     shared: SharedWork = field(default_factory=SharedWork, compare=False)
 
