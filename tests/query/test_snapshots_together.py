@@ -28,7 +28,8 @@ INSERT INTO nodes VALUES
 CREATE TABLE placed (class BIGINT, label_0 VARCHAR, combination BIGINT, original_0 INTEGER,
     link_0 VARCHAR, whose VARCHAR);
 INSERT INTO placed VALUES (1, '0+', 1, 1, 'flu', 'ann'), (1, '0+', 1, 1, 'cold', 'bob'),
-    (1, '0+', 2, 2, 'flu', 'ann'), (2, '*', 3, NULL, NULL, 'cid');
+    (1, '0+', 2, 2, 'flu', 'dan'), (2, '*', 3, NULL, NULL, 'cid');
+CREATE TABLE repeated AS SELECT * REPLACE ('ann' AS whose) FROM placed;
 CREATE TABLE before (class BIGINT, label_0 VARCHAR, link_0 VARCHAR);
 INSERT INTO before VALUES (5, '1', 'flu'), (6, '2+', 'cold'), (7, '*', NULL), (8, '9+', 'flu');
 CREATE TABLE cover (value INTEGER, label VARCHAR);
@@ -134,6 +135,13 @@ SNAPSHOTS = [
         "intersected where NULL is a value",
         earlier.intersected(
             PLACED, BEFORE, covering=table("covering"), k=2, least=[1], nulls=[True]
+        ),
+        [(1, 1, 2, 1, 1)],
+    ),
+    Snapshot(
+        "intersected where a person has several rows",
+        earlier.intersected(
+            table("repeated"), BEFORE, covering=table("covering"), k=2, least=[1], nulls=[True]
         ),
         [(1, 1, 2, 2, 2)],
     ),

@@ -173,6 +173,8 @@ def test_nothing_released_and_everything_suppressed_make_a_page(kept, monkeypatc
     report = sqlanon.report(connection, "released", own, table="people", effort="none")
     html = report.html
     assert report.cautions
+    without = Policy(["town", "age"])
+    assert sqlanon.report(connection, "released", without, table="people", effort="none").cautions
     assert ("The released table is empty" in html) == (kept == "FALSE")
     assert ("1 more column</summary>" in html) == (kept == "TRUE")
     assert not Page(html).open
