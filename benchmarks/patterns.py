@@ -23,6 +23,7 @@ import duckdb
 
 import sqlanon
 from sqlanon import KAnonymity, LDiversity, Policy, TCloseness
+from sqlanon.reports.search import PatternSearch
 
 DATA = Path(os.environ.get("SQLANON_DATA", Path(__file__).parent.parent.parent / "shared/data"))
 ADULT = DATA / "adult.csv.gz"
@@ -109,10 +110,14 @@ def compare(connection, policy, patterns, arguments):
             time_limit=arguments.time_limit if method == "pattern-exact" else None,
         ).report
         models = ", ".join(result.model for result in report.models)
+        search = report.search
+        ended = "out of time, before patterns were tried"
+        if isinstance(search, PatternSearch):
+            ended = f"gap {search.gap}, left over {search.left_over}"
         print(
             f"k={policy.k}, {models}, {method}: {report.loss['suppressed_cells']:,.0f} suppressed "
-            f"cells, at least {report.lower_bound}, gap {report.search.gap}, left over "
-            f"{report.search.left_over}, search {report.seconds['search']:.2f} s",
+            f"cells, at least {report.lower_bound}, {ended}, "
+            f"search {report.seconds['search']:.2f} s",
             flush=True,
         )
 
