@@ -148,13 +148,13 @@ def losses(connection, given):
                     method=given.method, improve="anneal", loss_weight=weight,
                     passes=given.passes,
                 ).report  # fmt: skip
-                told = report.search.annealing
-                (state,) = told["models"]
+                annealing = report.search.annealing
+                (state,), loss = annealing.models, annealing.loss
                 cells = (
                     f"{k}", model.describe(), f"{weight:g}",
-                    f"{state['before']['failing']:,} of {state['clusters']:,}",
-                    f"{state['after']['failing']:,}", f"{told['loss']['clusters_of_k']:.4f}",
-                    f"{told['loss']['annealed']:.4f}", f"{told['loss']['ordinary']:.4f}",
+                    f"{state.before.failing:,} of {state.clusters:,}",
+                    f"{state.after.failing:,}", f"{loss.clusters_of_k:.4f}",
+                    f"{loss.annealed:.4f}", f"{loss.ordinary:.4f}",
                     f"{time.process_time() - began:.0f} s",
                 )  # fmt: skip
                 print(f"| {' | '.join(cells)} |", flush=True)

@@ -41,7 +41,7 @@ from sqlanon.policy.schemes import GUIDED, IN_ORDER, ORDERED, SchemeChoice
 from sqlanon.progress import tell
 from sqlanon.recoding import ColumnMap, Group, ValueMap
 from sqlanon.reports.plan import GroupFigures
-from sqlanon.reports.search import SchemeSearch
+from sqlanon.reports.search import FlexibilityFigures, SchemeSearch
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, UnsuitedOrderError
@@ -666,11 +666,11 @@ def _decided(
             proven=outcome.proven,
             cut_short=is_cut,
             less_flexible=tuple(
-                {
-                    "schemes": dict(zip(subject.names, step.schemes, strict=True)),
-                    "loss": search.loss(step.value),
-                    "proven": step.proven,
-                }
+                FlexibilityFigures(
+                    dict(zip(subject.names, step.schemes, strict=True)),
+                    search.loss(step.value),
+                    step.proven,
+                )
                 for step in outcome.steps
             ),
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any, ClassVar
 
 from sqlanon.wording import counted, figure, in_columns, part_of
@@ -25,8 +25,6 @@ class SearchFigures:
         reason: Why it did.
     """
 
-    mark: ClassVar[str] = ""
-    """A key that the documents of this family alone have, and have always."""
     keys: ClassVar[tuple[str, ...]] = ("proven", *ENDED)
     """The figures of its documents, in their order."""
     kind: ClassVar[str] = "recoding into nodes of the hierarchies that satisfies k"
@@ -49,11 +47,7 @@ class SearchFigures:
         """The key `search` of the JSON document: the figures that are known."""
         figures = {name: getattr(self, name) for name in (*self.keys, "chosen_by", "reason")}
         figures["cut_short"] = self.is_cut or None
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in figures.items()
-            if value is not None
-        }
+        return {name: _plain(value) for name, value in figures.items() if value is not None}
 
     def summary(self, classes: str) -> str:
         """For a reader: what was found among what.
@@ -81,7 +75,6 @@ class LatticeSearch(SearchFigures):
         rounds: Rounds of suppression until nothing changed.
     """
 
-    mark: ClassVar[str] = "nodes"
     keys: ClassVar[tuple[str, ...]] = (
         *("nodes", "candidates", "checked", "combinations", "rolled_up", "rounds", "proven"),
         *ENDED,
@@ -102,6 +95,21 @@ class LatticeSearch(SearchFigures):
         return f"{_proof(self)} of {candidates}, {self.checked:,} checked"
 
 
+@dataclass(frozen=True, slots=True)
+class FlexibilityFigures:
+    """A less flexible choice of schemes.
+
+    Args:
+        schemes: The scheme of each column.
+        loss: What the recoding by them loses.
+        proven: Whether that is the least.
+    """
+
+    schemes: Mapping[str, str]
+    loss: float
+    proven: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemeSearch(SearchFigures):
     """A search among groups of values.
@@ -110,11 +118,9 @@ class SchemeSearch(SearchFigures):
         combinations: Different combinations of quasi-identifiers.
         checked: Recodings that were looked at.
         candidates: Recodings that the schemes allow; None for more than are counted.
-        less_flexible: Per less flexible choice of schemes these `schemes` by column, what the
-            recoding by them loses (`loss`), and whether that is `proven` the least.
+        less_flexible: Less flexible choices of schemes.
     """
 
-    mark: ClassVar[str] = "less_flexible"
     keys: ClassVar[tuple[str, ...]] = (
         *("candidates", "combinations", "checked", "proven"),
         *ENDED,
@@ -126,7 +132,7 @@ class SchemeSearch(SearchFigures):
     combinations: int
     checked: int
     candidates: int | None = None
-    less_flexible: tuple[Mapping[str, Any], ...] = ()
+    less_flexible: tuple[FlexibilityFigures, ...] = ()
 
     def summary(self, classes: str) -> str:
         """For a reader: whether it is proven best, and of how many where these are counted."""
@@ -137,13 +143,150 @@ class SchemeSearch(SearchFigures):
         """For a reader: what less flexible schemes lose."""
         rows = []
         for step in self.less_flexible:
-            every = set(step["schemes"].values())
-            listed = ", ".join(f"{name} {scheme}" for name, scheme in step["schemes"].items())
-            proven = "proven best" if step["proven"] else "best found"
-            rows.append((every.pop() if len(every) == 1 else listed, figure(step["loss"]), proven))
+            every = set(step.schemes.values())
+            listed = ", ".join(f"{name} {scheme}" for name, scheme in step.schemes.items())
+            rows.append(
+                (every.pop() if len(every) == 1 else listed, figure(step.loss), _proof(step))
+            )
         if rows:
             yield f"  less flexible schemes, {loss}"
             yield from (f"  {line}" for line in in_columns(rows, "<><"))
+
+
+@dataclass(frozen=True, slots=True)
+class ClustersByModel:
+    """How clusters stand with a model.
+
+    Args:
+        failing: Clusters that do not satisfy it.
+        worst: Its figure of the worst cluster.
+        mean: Its figure of the mean cluster.
+    """
+
+    failing: int
+    worst: float
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnnealedModel:
+    """How clusters stood with a model before the exchange of records, and after it.
+
+    Args:
+        model: The model in words.
+        column: The sensitive column that it is of.
+        persons: Whether it counts persons.
+        threshold: What it asks for.
+        clusters: Clusters.
+        before: How they stood before.
+        after: How they stood after.
+    """
+
+    model: str
+    column: str
+    persons: bool
+    threshold: float
+    clusters: int
+    before: ClustersByModel
+    after: ClustersByModel
+
+
+@dataclass(frozen=True, slots=True)
+class AnnealingLosses:
+    """What clusters lose.
+
+    Args:
+        clusters_of_k: Those for k alone.
+        exchanged: These after the exchanges.
+        annealed: These once every model holds.
+        ordinary: Those without annealing.
+    """
+
+    clusters_of_k: float
+    exchanged: float
+    annealed: float
+    ordinary: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnnealingFigures:
+    """What the exchange of records came to.
+
+    Args:
+        iterations: Exchanges that were tried.
+        accepted: Those that stood.
+        kept: Whether its clusters lose less than those without it, so that they are published.
+        loss: What clusters lose.
+        models: How they stood with each model.
+    """
+
+    iterations: int
+    accepted: int
+    kept: bool
+    loss: AnnealingLosses
+    models: tuple[AnnealedModel, ...]
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> AnnealingFigures:
+        """Reads back what `SearchFigures.to_dict` wrote of it."""
+        models = (
+            {**model, **{when: ClustersByModel(**model[when]) for when in ("before", "after")}}
+            for model in document["models"]
+        )
+        return cls(
+            **{
+                **document,
+                "loss": AnnealingLosses(**document["loss"]),
+                "models": tuple(AnnealedModel(**model) for model in models),
+            }
+        )
+
+    def lines(self) -> Iterator[str]:
+        """For a reader."""
+        accepted = part_of(self.accepted, self.iterations) if self.iterations else "0"
+        yield f"  annealed        {self.iterations:,} exchanges tried, {accepted} accepted"
+        for of in self.models:
+            persons = " by persons" if of.persons else ""
+            yield (
+                f"    {of.model} of {of.column}{persons}: {of.before.failing:,} of "
+                f"{of.clusters:,} clusters failed, {of.after.failing:,} after it; worst "
+                f"{figure(of.before.worst)}, then {figure(of.after.worst)}; mean "
+                f"{figure(of.before.mean)}, then {figure(of.after.mean)}"
+            )
+        loss, kept = self.loss, "kept" if self.kept else "not kept"
+        yield (
+            f"    loss {figure(loss.clusters_of_k)} of clusters for k alone, "
+            f"{figure(loss.exchanged)} after the exchanges, {figure(loss.annealed)} with every "
+            f"model ({kept}); without annealing {figure(loss.ordinary)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLosses:
+    """What clusters lose before pools of them are parted anew, and after.
+
+    Args:
+        refined: Before.
+        parted: After.
+    """
+
+    refined: float
+    parted: float
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFigures:
+    """What the parting of pools of clusters came to.
+
+    Args:
+        pools: Pools that were parted by a program.
+        better_pools: Those of them that lost less.
+        loss: What clusters lose.
+    """
+
+    pools: int
+    better_pools: int
+    loss: PoolLosses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,12 +300,10 @@ class ClusterSearch(SearchFigures):
         left_out: Records that are in no cluster.
         bound: How the lower bound was proven: `columns`, `records`, `quick` or `full`.
         block_bound: What clusters that stay within blocks lose at least; None where not known.
-        annealing: What the exchange of records came to, as `_annealing_lines` has it.
-        lns: What the solving of pools came to: `pools`, `better_pools`, and the `loss` before
-            (`refined`) and after (`parted`).
+        annealing: What the exchange of records came to; None where there was none.
+        lns: What the parting of pools came to; None where there was none.
     """
 
-    mark: ClassVar[str] = "blocks"
     keys: ClassVar[tuple[str, ...]] = (
         *("candidates", "clusters", "blocks", "left_out", "proven"),
         *("bound", "block_bound", "annealing", "lns"),
@@ -175,8 +316,8 @@ class ClusterSearch(SearchFigures):
     left_out: int
     bound: str
     block_bound: float | None = None
-    annealing: Mapping[str, Any] | None = None
-    lns: Mapping[str, Any] | None = None
+    annealing: AnnealingFigures | None = None
+    lns: PoolFigures | None = None
 
     def summary(self, classes: str) -> str:
         """For a reader: the clusters, and where they come from."""
@@ -186,7 +327,8 @@ class ClusterSearch(SearchFigures):
 
     def lines(self, loss: str) -> Iterator[str]:
         """For a reader: what annealing came to."""
-        yield from _annealing_lines(self.annealing)
+        if self.annealing is not None:
+            yield from self.annealing.lines()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,16 +341,16 @@ class PartSearch(SearchFigures):
         annealing: As in `ClusterSearch`.
     """
 
-    mark: ClassVar[str] = "parts"
     keys: ClassVar[tuple[str, ...]] = ("parts", "combinations", "proven", *ENDED, "annealing")
 
     parts: int
     combinations: int
-    annealing: Mapping[str, Any] | None = None
+    annealing: AnnealingFigures | None = None
 
     def lines(self, loss: str) -> Iterator[str]:
         """For a reader: what annealing came to."""
-        yield from _annealing_lines(self.annealing)
+        if self.annealing is not None:
+            yield from self.annealing.lines()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +369,6 @@ class PatternSearch(SearchFigures):
         components: Parts that its program fell into; None without a solver.
     """
 
-    mark: ClassVar[str] = "used_patterns"
     keys: ClassVar[tuple[str, ...]] = (
         *("clusters", "used_patterns", "average_cluster", "maximum_cluster"),
         *("usefulness_of_values", "left_over", "proven", "gap", "components", "candidates"),
@@ -255,39 +396,32 @@ FAMILIES = (LatticeSearch, SchemeSearch, ClusterSearch, PartSearch, PatternSearc
 
 
 def search_of(document: Mapping[str, Any]) -> SearchFigures:
-    """Reads back what a family's `to_dict` wrote."""
-    family = next((kind for kind in FAMILIES if kind.mark in document), SearchFigures)
+    """Reads back what a family's `to_dict` wrote: the first of which no figure is missing."""
+    family = next((kind for kind in FAMILIES if _required(kind) <= document.keys()), SearchFigures)
     names = {field.name for field in fields(family)}
     known: dict[str, Any] = {n: value for n, value in document.items() if n in names}
     if "less_flexible" in known:
-        known["less_flexible"] = tuple(known["less_flexible"])
+        known["less_flexible"] = tuple(FlexibilityFigures(**s) for s in known["less_flexible"])
+    if "annealing" in known:
+        known["annealing"] = AnnealingFigures.from_dict(known["annealing"])
+    if "lns" in known:
+        known["lns"] = PoolFigures(**{**known["lns"], "loss": PoolLosses(**known["lns"]["loss"])})
     return family(**known)
 
 
-def _proof(search: SearchFigures) -> str:
+def _required(family: type[SearchFigures]) -> set[str]:
+    """Figures that a search of a family always has."""
+    return {field.name for field in fields(family) if field.default is MISSING}
+
+
+def _plain(value: Any) -> Any:
+    """A figure as JSON has it."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+def _proof(search: SearchFigures | FlexibilityFigures) -> str:
     return "proven best" if search.proven else "best found"
-
-
-def _annealing_lines(annealing: Mapping[str, Any] | None) -> Iterator[str]:
-    """What the exchange of records came to; nothing where there was none."""
-    if not annealing:
-        return
-    loss = {name: figure(value) for name, value in annealing["loss"].items()}
-    tried = annealing["iterations"]
-    accepted = part_of(annealing["accepted"], tried) if tried else "0"
-    yield f"  annealed        {tried:,} exchanges tried, {accepted} accepted"
-    for entry in annealing["models"]:
-        before, after = entry["before"], entry["after"]
-        persons = " by persons" if entry["persons"] else ""
-        yield (
-            f"    {entry['model']} of {entry['column']}{persons}: {before['failing']:,} of "
-            f"{entry['clusters']:,} clusters failed, {after['failing']:,} after it; worst "
-            f"{figure(before['worst'])}, then {figure(after['worst'])}; mean "
-            f"{figure(before['mean'])}, then {figure(after['mean'])}"
-        )
-    kept = "kept" if annealing["kept"] else "not kept"
-    yield (
-        f"    loss {loss['clusters_of_k']} of clusters for k alone, {loss['exchanged']} after the "
-        f"exchanges, {loss['annealed']} with every model ({kept}); "
-        f"without annealing {loss['ordinary']}"
-    )

@@ -220,7 +220,7 @@ def test_pools_are_parted_by_those_that_refine_clusters_and_as_many_each_time(
     mondrian, cover = sqlanon.compare(connection, POLICY, table="people", **given).rows
     assert mondrian.failure is None
     assert "lns" not in mondrian.report.search.to_dict()
-    assert cover.report.search.lns["pools"] <= comparing.BRIEF_POOLS
+    assert cover.report.search.lns.pools <= comparing.BRIEF_POOLS
     for limit, pools in ((None, comparing.BRIEF_POOLS), (5.0, None)):
         sqlanon.compare(connection, POLICY, table="people", time_limit=limit, **given)
         assert asked["direct-cover"].specific.pools == pools

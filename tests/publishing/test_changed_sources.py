@@ -325,7 +325,7 @@ def test_a_value_that_has_no_code_when_it_is_read_again_holds_no_model():
 @pytest.mark.parametrize(
     "view",
     [
-        "SELECT i % 90 AS a FROM range(20000) r (i) WHERE random() < .2",
+        "SELECT i % 90 AS a FROM range(200000) r (i) WHERE i < 100000 * (SELECT 1 + random())",
         "SELECT cast(random() * 1e6 AS INTEGER) AS a FROM range(300)",
     ],
 )

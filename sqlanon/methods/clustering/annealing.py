@@ -19,6 +19,12 @@ from sqlanon.methods.local import EncodedRecords
 from sqlanon.methods.options import AnnealingOptions, ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.progress import tell
+from sqlanon.reports.search import (
+    AnnealedModel,
+    AnnealingFigures,
+    AnnealingLosses,
+    ClustersByModel,
+)
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.annealing import (
     Annealed,
@@ -139,45 +145,44 @@ def _mended(problem: ClusteringProblem, label: Numbers) -> Clustering:
     return mend(problem, Clustering.of(problem, label))
 
 
-def annealing_document(outcome: Annealing, read: EncodedRecords) -> dict[str, object]:
+def annealing_figures(outcome: Annealing, read: EncodedRecords) -> AnnealingFigures:
     """What a report tells of annealing."""
-    names = ("clusters_of_k", "exchanged", "annealed", "ordinary")
-    return {
-        "iterations": sum(part.done.iterations for part in outcome.parts),
-        "accepted": sum(part.done.accepted for part in outcome.parts),
-        "kept": outcome.is_kept,
-        "loss": {
-            name: read.costs.loss(cost, read.subject.records)
-            for name, cost in zip(names, outcome.costs, strict=True)
-        },
-        "models": _models(outcome.parts, read),
-    }
+    losses = (read.costs.loss(cost, read.subject.records) for cost in outcome.costs)
+    return AnnealingFigures(
+        iterations=sum(part.done.iterations for part in outcome.parts),
+        accepted=sum(part.done.accepted for part in outcome.parts),
+        kept=outcome.is_kept,
+        loss=AnnealingLosses(*losses),
+        models=tuple(_models(outcome.parts, read)),
+    )
 
 
-def _models(parts: Sequence[AnnealedPart], read: EncodedRecords) -> list[dict[str, object]]:
+def _models(parts: Sequence[AnnealedPart], read: EncodedRecords) -> Iterator[AnnealedModel]:
     """How the clusters of all blocks stood with each model."""
     demands = read.demands()
     assert demands is not None
     columns = list(dict.fromkeys(demand.column for demand in read.policy.demands))
-    rows = []
     for number, demand in enumerate(demands.every):
-        row: dict[str, object] = {
-            "model": demand.model.describe(),
-            "column": columns[demand.attribute],
-            "persons": demand.of_persons,
-            "threshold": demand.model.threshold,
-            "clusters": sum(part.states[number][0].clusters for part in parts),
-        }
-        for at, when in enumerate(("before", "after")):
-            states = [part.states[number][at] for part in parts]
-            sizes = sum(state.clusters for state in states)
-            row[when] = {
-                "failing": sum(state.failing for state in states),
-                "worst": max(states, key=lambda state: state.lacking).worst,
-                "mean": sum(state.mean * state.clusters for state in states) / sizes,
-            }
-        rows.append(row)
-    return rows
+        before, after = (_by_model([part.states[number][at] for part in parts]) for at in (0, 1))
+        yield AnnealedModel(
+            model=demand.model.describe(),
+            column=columns[demand.attribute],
+            persons=demand.of_persons,
+            threshold=demand.model.threshold,
+            clusters=sum(part.states[number][0].clusters for part in parts),
+            before=before,
+            after=after,
+        )
+
+
+def _by_model(states: Sequence[ModelState]) -> ClustersByModel:
+    """How the clusters of all blocks stand with a model."""
+    sizes = sum(state.clusters for state in states)
+    return ClustersByModel(
+        failing=sum(state.failing for state in states),
+        worst=max(states, key=lambda state: state.lacking).worst,
+        mean=sum(state.mean * state.clusters for state in states) / sizes,
+    )
 
 
 def annealing_notes(outcome: Annealing | None, options: Options[AnnealingOptions]) -> Iterator[str]:

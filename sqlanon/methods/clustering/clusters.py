@@ -12,7 +12,7 @@ from sqlanon.methods.clustering.annealing import (
     AnnealedPart,
     Annealing,
     annealed_part,
-    annealing_document,
+    annealing_figures,
     annealing_notes,
     anneals,
 )
@@ -100,7 +100,7 @@ def decide_clusters(
     pools = None
     if searches(options):
         clusters, parted = searched(releases, blocks, clusters, costs=read.costs, options=options)
-        pools = parted.document(read.costs, problem.records)
+        pools = parted.figures(read.costs, problem.records)
         cluster_notes = cluster_notes if parted.after == parted.before else ()
         cluster_notes += (parted.note(read.costs, problem.records, loss=options.loss),)
     if ended and len(clusters.nodes) == 1:
@@ -120,7 +120,7 @@ def decide_clusters(
         proven=proven,
         bound=proof.by,
         block_bound=proof.block_bound(read.costs, problem.records),
-        annealing=None if annealing is None else annealing_document(annealing, read),
+        annealing=None if annealing is None else annealing_figures(annealing, read),
         lns=pools,
         cut_short=bool(ended) or proof.is_cut or (annealing is not None and annealing.is_cut),
     )

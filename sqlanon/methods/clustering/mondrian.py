@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -68,7 +68,7 @@ from sqlanon.query.classes.parts import ROWS
 from sqlanon.query.encode import SIZE
 from sqlanon.recoding import Node
 from sqlanon.regions import Regions
-from sqlanon.reports.search import ClusterSearch, PartSearch, SearchFigures
+from sqlanon.reports.search import AnnealingFigures, ClusterSearch, PartSearch, SearchFigures
 from sqlanon.search.arrays import Flags, Numbers, Small
 from sqlanon.search.clustering.mondrian import (
     BEST,
@@ -151,16 +151,16 @@ def _refuse_many(subject: Subject, options: Options[PartOptions]) -> None:
 
 
 def _lesser(
-    strict: Decided, annealed: Decided, annealing: Mapping[str, Any], *, loss: str
+    strict: Decided, annealed: Decided, annealing: AnnealingFigures, *, loss: str
 ) -> Decided:
     """Of what is found with annealing and without it what loses less, with what annealing did."""
     ordinary, other = strict.report.loss[loss], annealed.report.loss[loss]
-    kept = bool(annealing["kept"]) and other < ordinary
+    kept = annealing.kept and other < ordinary
     best = annealed if kept else strict
     search = best.report.search
     assert isinstance(search, ClusterSearch | PartSearch)
-    losses = {**annealing["loss"], "ordinary": ordinary}
-    search = replace(search, annealing={**annealing, "kept": kept, "loss": losses})
+    losses = replace(annealing.loss, ordinary=ordinary)
+    search = replace(search, annealing=replace(annealing, kept=kept, loss=losses))
     return replace(best, report=replace(best.report, search=search))
 
 

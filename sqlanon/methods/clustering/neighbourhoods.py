@@ -14,6 +14,7 @@ from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.progress import tell
+from sqlanon.reports.search import PoolFigures, PoolLosses
 from sqlanon.search.arrays import Reals
 from sqlanon.search.clustering.problem import Clustering
 from sqlanon.search.clustering.repartition import records_of_a_pool, repartitioned
@@ -43,11 +44,10 @@ class Neighbourhoods:
     before: int
     after: int
 
-    def document(self, costs: CellCosts, records: int) -> dict[str, object]:
+    def figures(self, costs: CellCosts, records: int) -> PoolFigures:
         """What a report tells of it."""
         before, after = (costs.loss(cost, records) for cost in (self.before, self.after))
-        loss = {"refined": before, "parted": after}
-        return {"pools": self.pools, "better_pools": self.better, "loss": loss}
+        return PoolFigures(self.pools, self.better, PoolLosses(refined=before, parted=after))
 
     def note(self, costs: CellCosts, records: int, *, loss: str) -> str:
         """A sentence of it, for readers of a plan."""

@@ -59,11 +59,9 @@ def test_annealing_satisfies_the_models_and_never_loses_more(people, method, mod
     assert report.holds
     assert sqlanon.check(people, policy(model), table="released").holds
     told = report.search.annealing
-    assert told["loss"]["ordinary"] == pytest.approx(ordinary.loss["lm"])
-    assert report.loss["lm"] == pytest.approx(
-        min(told["loss"]["ordinary"], told["loss"]["annealed"])
-    )
-    assert told["loss"]["clusters_of_k"] <= told["loss"]["exchanged"] + 1e-12
+    assert told.loss.ordinary == pytest.approx(ordinary.loss["lm"])
+    assert report.loss["lm"] == pytest.approx(min(told.loss.ordinary, told.loss.annealed))
+    assert told.loss.clusters_of_k <= told.loss.exchanged + 1e-12
 
 
 @pytest.mark.slow
@@ -103,9 +101,9 @@ def test_no_exchange_leaves_all_to_mending(people):
         refine=False,
     ).report
     told = report.search.annealing
-    assert (told["iterations"], told["accepted"]) == (0, 0)
-    assert told["models"][0]["before"] == told["models"][0]["after"]
-    assert told["loss"]["clusters_of_k"] == told["loss"]["exchanged"] < told["loss"]["annealed"]
+    assert (told.iterations, told.accepted) == (0, 0)
+    assert told.models[0].before == told.models[0].after
+    assert told.loss.clusters_of_k == told.loss.exchanged < told.loss.annealed
 
 
 @pytest.mark.slow
@@ -145,8 +143,8 @@ def test_blocks_are_annealed_each_on_its_own(people):
     ).report
     assert report.search.blocks > 1
     told = report.search.annealing
-    assert told["kept"] == (told["loss"]["annealed"] < told["loss"]["ordinary"])
-    assert report.loss["lm"] <= told["loss"]["ordinary"] + 1e-12
+    assert told.kept == (told.loss.annealed < told.loss.ordinary)
+    assert report.loss["lm"] <= told.loss.ordinary + 1e-12
 
 
 @pytest.mark.parametrize("method", ["direct-cover", "forest", "auto"])
@@ -175,8 +173,8 @@ def test_a_time_limit_keeps_what_there_is(people, monkeypatch):
         into="released",
     )
     told = report.search.annealing
-    assert told["iterations"] == 2
-    assert told["models"][0]["after"]["failing"] > 0
+    assert told.iterations == 2
+    assert told.models[0].after.failing > 0
     assert "the time limit ended annealing before its last iteration" in report.notes
     assert report.holds
-    assert report.loss["lm"] <= told["loss"]["ordinary"] + 1e-12
+    assert report.loss["lm"] <= told.loss.ordinary + 1e-12

@@ -63,17 +63,17 @@ def test_pools_parted_anew_never_lose_more(people, method, asked):
     )
     assert report.holds
     told = report.search.lns
-    assert told["pools"] == 5
-    assert told["loss"]["refined"] == pytest.approx(ordinary.loss["lm"])
-    assert told["loss"]["parted"] == pytest.approx(report.loss["lm"])
+    assert told.pools == 5
+    assert told.loss.refined == pytest.approx(ordinary.loss["lm"])
+    assert told.loss.parted == pytest.approx(report.loss["lm"])
     assert report.lower_bound <= report.loss["lm"] <= ordinary.loss["lm"] + 1e-12
     [note] = [
         each for each in report.notes if each.startswith("large neighbourhood search: 5 pools")
     ]
-    assert f"lm {told['loss']['refined']:.6g} -> {told['loss']['parted']:.6g}" in note
+    assert f"lm {told.loss.refined:.6g} -> {told.loss.parted:.6g}" in note
     if method == "direct-cover":
         assert report.loss["lm"] < ordinary.loss["lm"]
-        assert told["better_pools"]
+        assert told.better_pools
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_a_time_limit_is_used_and_kept(people):
         people, policy(), table="people", method="direct-cover", improve="lns", time_limit=2
     ).report
     assert time.monotonic() - began < 4
-    assert report.search.lns["pools"] > 1
+    assert report.search.lns.pools > 1
 
 
 def test_the_search_is_refused_without_its_solver(people, monkeypatch):

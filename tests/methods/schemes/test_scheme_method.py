@@ -221,7 +221,7 @@ def test_a_direction_tells_its_progress_and_what_less_flexible_schemes_lose(conn
     assert first == [f"search: less flexible schemes, {place} of 3" for place in (1, 2, 3)]
     assert fourth == "search: descents"
     assert fifth.startswith(f"search: {direction}, ")
-    steps = [step["schemes"]["work"] for step in found.search.less_flexible]
+    steps = [step.schemes["work"] for step in found.search.less_flexible]
     assert steps == ["bhs", "ghs", "gops"]
 
 
@@ -296,9 +296,7 @@ def test_less_flexible_schemes_lose_what_they_lose_when_they_are_asked_for(
         except UnsatisfiableError:
             return
         for step in made.search.less_flexible:
-            own = sqlanon.plan(
-                connection, policy, table="original", scheme=step["schemes"], **asked
-            )
-            assert step["proven"]
-            assert step["loss"] == pytest.approx(own.report.loss[name], rel=1e-9, abs=1e-9)
-            assert step["loss"] >= made.loss[name] - 1e-9
+            own = sqlanon.plan(connection, policy, table="original", scheme=step.schemes, **asked)
+            assert step.proven
+            assert step.loss == pytest.approx(own.report.loss[name], rel=1e-9, abs=1e-9)
+            assert step.loss >= made.loss[name] - 1e-9
