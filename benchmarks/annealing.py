@@ -34,9 +34,9 @@ from sqlanon.microdata.binding import bind
 from sqlanon.microdata.sensitive import resolved_sensitive
 from sqlanon.policy.policy import Sensitive
 from sqlanon.search.clustering.annealing import anneal, states
+from sqlanon.search.clustering.clustering_problem import Clustering, records_of
 from sqlanon.search.clustering.effort import Schedule
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import Clustering, records_of
 from sqlanon.search.clustering.refinement import refine
 
 GRADES = ["A", "B", "C", "D", "P", "F"]

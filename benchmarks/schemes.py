@@ -27,7 +27,7 @@ from sqlanon.methods.registry import METHODS
 from sqlanon.policy.schemes import SCHEMES
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding
 from sqlanon.search.lattice.schemes.domain import Domain
-from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeOutcome, SchemeProblem
+from sqlanon.search.lattice.schemes.scheme_problem import CellPrices, SchemeOutcome, SchemeProblem
 
 COLUMNS = (
     "age", "marital_status", "race", "sex", "workclass", "education", "native_country",

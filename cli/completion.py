@@ -214,10 +214,10 @@ def _plain(names: Sequence[str]) -> list[str]:
 def _methods() -> Words:
     from sqlanon.methods.registry import AUTO, METHODS
 
-    return [(AUTO, "the method that suits table and policy"), *_told(METHODS)]
+    return [(AUTO, "the method that suits table and policy"), *_guarantees(METHODS)]
 
 
-def _told(methods: Mapping[str, Any]) -> Words:
+def _guarantees(methods: Mapping[str, Any]) -> Words:
     return [(name, row.guarantee) for name, row in methods.items()]
 
 

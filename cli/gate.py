@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from .main import run_each
+from .main import run_all
 from .output import complain
 
 
@@ -47,4 +47,4 @@ def main() -> None:
             "sqlanon-gate --policy policy.toml -- release.csv; see sqlanon-gate --help"
         )
         raise SystemExit(2)
-    run_each([["check", file, "--released", *options] for file in files])
+    run_all([["check", file, "--released", *options] for file in files])

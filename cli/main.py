@@ -92,12 +92,12 @@ def run(words: Sequence[str]) -> None:
     _run(lambda: status(words))
 
 
-def run_each(commands: Iterable[Sequence[str]]) -> None:
+def run_all(commands: Iterable[Sequence[str]]) -> None:
     """Runs commands one after the other and ends the process with their highest exit code."""
-    _run(lambda: max(map(_told, commands), default=0))
+    _run(lambda: max(map(_run_titled, commands), default=0))
 
 
-def _told(words: Sequence[str]) -> int:
+def _run_titled(words: Sequence[str]) -> int:
     """Runs a command, and says first which file it is about."""
     tell(f"{words[1]}:")
     return status(words)

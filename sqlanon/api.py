@@ -254,7 +254,7 @@ def _apply_to(
 ) -> Frame | Anonymized[Any] | Report:
     """What `apply` publishes of other records: the first table, with others released before."""
     from sqlanon.engine import files
-    from sqlanon.engine.open import HeldFrame, second_table
+    from sqlanon.engine.open import FrameTable, second_table
     from sqlanon.microdata.opening import beside
     from sqlanon.publishing.frozen import publish_batch
     from sqlanon.publishing.target import Likeness
@@ -265,7 +265,7 @@ def _apply_to(
         named = [Path(one) for one in tables if isinstance(one, str | Path)]
         inputs = [file for file in named if is_file(file)]
         files.refuse_output(target.output, inputs, overwrite=target.overwrite)
-    if target.likeness is not None and isinstance(first, HeldFrame):
+    if target.likeness is not None and isinstance(first, FrameTable):
         target = replace(target, likeness=Likeness(first))
     batch, *before = (
         stack.enter_context(

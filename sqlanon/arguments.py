@@ -151,7 +151,7 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
         ]
         if faults:
             raise PolicyError("; ".join(faults))
-        named.update({name: _own(kind, named[name]) for name, (kind, _) in of_known.items()})
+        named.update({name: _converted(kind, named[name]) for name, (kind, _) in of_known.items()})
         unknown = [name for name in named if last.name == "opening" and name not in known]
         if unknown:
             meant = did_you_mean(unknown[0], known)
@@ -163,7 +163,7 @@ def checked(function: Callable[Given, Result]) -> Callable[Given, Result]:
     return called
 
 
-def _own(kind: _Kind, value: Any) -> Any:
+def _converted(kind: _Kind, value: Any) -> Any:
     """A value of a kind, with numbers of other libraries as Python's own."""
     if kind is _WHOLES and value is not None:
         return [plain(number) for number in value]

@@ -72,7 +72,7 @@ def read_labels(
     nodes, places = _load_nodes(engine, subject, suppressed=suppressed)
     columns, faults = [], []
     for number, name in enumerate(subject.names):
-        query = release.held_labels(classes, number)
+        query = release.published_labels(classes, number)
         table, labels = engine.materialize_counted("held", query)
         kind = subject.columns[name]
         matches = [
@@ -211,7 +211,7 @@ def regrouped(engine: Engine, subject: Subject, classes: exp.Table) -> tuple[Sub
     trees, counts, names = list(subject.trees), list(subject.counts), []
     faults = []
     for number, (name, tree) in enumerate(zip(subject.names, subject.trees, strict=True)):
-        labels = [label for label, _, _ in engine.rows(release.held_labels(classes, number))]
+        labels = [label for label, _, _ in engine.rows(release.published_labels(classes, number))]
         try:
             groups = _regrouped(tree, labels)
         except SourceError as error:

@@ -17,7 +17,7 @@ from sqlanon.query.assess.profile import (
     differing,
     distinct_values,
     estimated_values,
-    one_of_each,
+    one_per_value,
     placed,
     records_of_values,
 )
@@ -184,7 +184,7 @@ def _settled(engine: Engine, table: exp.Table, key: _Repeated, others: Sequence[
             return []
         if len(settled) == 1 and key.mean > NEARLY_KEY:
             return []
-        single = engine.materialize("repeated", one_of_each(records, len(others)))
+        single = engine.materialize("repeated", one_per_value(records, len(others)))
         follows = {
             (one, other)
             for one in settled

@@ -606,8 +606,8 @@ class _Sweeper:
             values, policy = points[at]
             shown = ", ".join(f"{value.key} {value.label}" for value in values)
             line = f"sweep: {number + 1} of {len(points)}, {shown}"
-            told_as = ProgressLine(line, number / len(points))
-            results[at] = self._point(values, policy, line=told_as)
+            progress_line = ProgressLine(line, number / len(points))
+            results[at] = self._point(values, policy, line=progress_line)
         return (results[at] for at in range(len(points)))
 
     def _point(

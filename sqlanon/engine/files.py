@@ -8,15 +8,15 @@ from sqlanon.engine.duckdb.database_objects import (
     drop_type,
     file_of,
     leftovers,
-    own_parts,
-    own_types,
     picking,
     referring,
+    table_parts,
+    table_types,
 )
 from sqlanon.engine.duckdb.export import ending_of, export, refuse_folder, refuse_output
 from sqlanon.engine.duckdb.rewrite import fresh_file, refuse_second_name, rewrite
 from sqlanon.engine.duckdb.traces import beside, file_traces, free_blocks, texts_in
-from sqlanon.engine.own_folders import DraftFile, digest, swept, write_file, write_private
+from sqlanon.engine.locked_folders import DraftFile, digest, swept, write_file, write_private
 
 __all__ = [
     "DraftFile",
@@ -32,8 +32,6 @@ __all__ = [
     "free_blocks",
     "fresh_file",
     "leftovers",
-    "own_parts",
-    "own_types",
     "picking",
     "referring",
     "refuse_folder",
@@ -41,6 +39,8 @@ __all__ = [
     "refuse_second_name",
     "rewrite",
     "swept",
+    "table_parts",
+    "table_types",
     "texts_in",
     "write_file",
     "write_private",

@@ -14,7 +14,7 @@ from sqlanon.engine.base import Elsewhere, Engine, Opening, Use
 from sqlanon.engine.duckdb import source as in_process
 from sqlanon.engine.duckdb.catalog import is_frame
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.frames import ArrowStreamed, HeldFrame, LazilyCollected, owned
+from sqlanon.engine.duckdb.frames import ArrowStreamed, FrameTable, LazilyCollected, owned
 from sqlanon.engine.duckdb.resources import Resources
 from sqlanon.engine.duckdb.source import OpenedSource, is_database, opened_beside, unwrapped
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
@@ -35,7 +35,7 @@ __all__ = [
     "ROW_NAMES",
     "ArrowStreamed",
     "Connection",
-    "HeldFrame",
+    "FrameTable",
     "LazilyCollected",
     "OpenedSource",
     "Resources",
@@ -108,11 +108,11 @@ def second_table(
         SourceError: There is no such table or file, or it cannot be read.
     """
     here = embedded(engine)
-    if engine is not here and not isinstance(other, HeldFrame | Path):
+    if engine is not here and not isinstance(other, FrameTable | Path):
         # A name that is no table of there may still be a file's of here.
         with suppress(MissingTableError):
             return nullcontext(engine.tables.resolve(other))
-    if isinstance(other, HeldFrame):
+    if isinstance(other, FrameTable):
         is_callers = here.limits is None
         return nullcontext(other.loaded(here, every_column, is_callers=is_callers))
     return opened_beside(here, other, table=table, how=how)

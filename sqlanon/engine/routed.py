@@ -458,15 +458,15 @@ class RoutedTables:
 
     def resolve(self, table: object) -> exp.Table:
         """The fully qualified table that a name stands for."""
-        return self._told(self._far.resolve(table))
+        return self._noted(self._far.resolve(table))
 
     def target(self, name: str, source: exp.Table) -> exp.Table:
         """The table that a name for a new table stands for: beside `source` unless it says more."""
-        return self._told(self._far.target(name, source))
+        return self._noted(self._far.target(name, source))
 
     def beside(self, table: exp.Table) -> exp.Table:
         """A fresh name in the schema of a table."""
-        return self._told(self._far.beside(table))
+        return self._noted(self._far.beside(table))
 
     def portable(self, table: exp.Table) -> exp.Table:
         """The table by the name that it has in a copy of its database, too."""
@@ -519,7 +519,7 @@ class RoutedTables:
         """Gives a table that was written beside a place its name; what stood there is gone."""
         self._far.replace(written, place, overwrite=overwrite)
 
-    def _told(self, table: exp.Table) -> exp.Table:
+    def _noted(self, table: exp.Table) -> exp.Table:
         # As the texts of queries have it.
         self.known.add(table.name.replace('"', '""'))
         return table

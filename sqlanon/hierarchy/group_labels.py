@@ -228,7 +228,7 @@ class GroupLabeller:
         levels = self._shared_levels(ordered)
         if len(ordered) > 1:
             levels = [n for n in levels if all(self._levels(group)[0] == n for group in ordered)]
-        return self._alike(ordered, levels, published=published) or self._each(ordered)
+        return self._alike(ordered, levels, published=published) or self._one_by_one(ordered)
 
     def label_alike(
         self, groups: Sequence[Sequence[int]], published: Collection[int] | None = None
@@ -236,7 +236,7 @@ class GroupLabeller:
         """As `label`, but with the labels of one level where all groups are nodes of it."""
         ordered = sorted(tuple(sorted(group)) for group in groups)
         levels = self._shared_levels(ordered)
-        return self._alike(ordered, levels, published=published) or self._each(ordered)
+        return self._alike(ordered, levels, published=published) or self._one_by_one(ordered)
 
     def _alike(
         self,
@@ -255,7 +255,7 @@ class GroupLabeller:
             for group in groups
         )
 
-    def _each(self, groups: Sequence[tuple[int, ...]]) -> tuple[LabelledGroup, ...]:
+    def _one_by_one(self, groups: Sequence[tuple[int, ...]]) -> tuple[LabelledGroup, ...]:
         """The label of each group that says nothing else, whatever other labels there are."""
         labelled = [next(self._possible(group), None) for group in groups]
         missing = sum(group is None for group in labelled)

@@ -162,7 +162,7 @@ class Tree:
                 of a rule are made from values of the table.
         """
         shared = self.shared_labels()
-        return self._told(shared, show_labels, "the output is ambiguous where these levels mix")
+        return self._mixing(shared, show_labels, "the output is ambiguous where these levels mix")
 
     def mixing_faults(self, low: int, high: int, *, show_labels: bool = False) -> list[str]:
         """Labels that levels share which can mix in the output, where that is a fault.
@@ -174,9 +174,9 @@ class Tree:
         """
         shared = self.shared_labels(low, high)
         advice = "rename them, since levels mix in the output of this method"
-        return self._told(shared, show_labels, advice)
+        return self._mixing(shared, show_labels, advice)
 
-    def _told(
+    def _mixing(
         self, shared: list[tuple[str, int, int]], show_labels: bool, advice: str
     ) -> list[str]:
         """One sentence for each pair of levels that share labels."""

@@ -89,11 +89,11 @@ class Situation:
         nodes = prod(high - low + 1 for low, high in zip(subject.low, subject.high, strict=True))
         return COVER_SECONDS * subject.records * nodes
 
-    def holds(self, bytes_each: int, most: int) -> bool:
+    def holds(self, record_bytes: int, most: int) -> bool:
         """Whether each record may be read here, and there is memory for it, of so many at most."""
         memory, records = self.options.memory, self.subject.records
         most = most if self.local_rows is None else min(most, self.local_rows)
-        return records <= most and (memory is None or records * bytes_each <= memory)
+        return records <= most and (memory is None or records * record_bytes <= memory)
 
 
 @dataclass(frozen=True, slots=True)

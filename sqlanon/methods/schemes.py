@@ -46,7 +46,7 @@ from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, UnsuitedOrderError
 from sqlanon.search.lattice.schemes.inner import ROOM
-from sqlanon.search.lattice.schemes.problem import (
+from sqlanon.search.lattice.schemes.scheme_problem import (
     CellPrices,
     SchemeOutcome,
     SchemeProblem,
@@ -675,7 +675,7 @@ def _decided(
             ),
         ),
         notes=(
-            *_held_notes(subject),
+            *_value_notes(subject),
             *_left_out(tally.release, sensitive=bool(policy.sensitive)),
             *_ended(outcome, is_cut=is_cut, is_bounded=search.bound(outcome) is not None),
         ),
@@ -723,7 +723,7 @@ def _left_out(release: Release, *, sensitive: bool) -> Iterator[str]:
         yield left_out_note(names, columns)
 
 
-def _held_notes(subject: Subject) -> Iterator[str]:
+def _value_notes(subject: Subject) -> Iterator[str]:
     """A note on values of the table that plan and labels must name, since nothing else does."""
     rules = {
         name: attribute

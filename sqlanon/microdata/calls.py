@@ -13,7 +13,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.engine.open import (
     ArrowStreamed,
     Connection,
-    HeldFrame,
+    FrameTable,
     LazilyCollected,
     is_elsewhere,
     is_frame,
@@ -70,7 +70,7 @@ class Call:
     table: object
     policy: Policies
     said: Mapping[str, Any] = field(default_factory=dict)
-    frame: HeldFrame | None = None
+    frame: FrameTable | None = None
 
     @property
     def opened(self) -> tuple[object, object, Policies]:
@@ -79,7 +79,7 @@ class Call:
 
     def alike(self, other: object) -> object:
         """Another table of the same call; a frame beside a frame is read in the same way."""
-        return HeldFrame(other) if self.frame is not None and is_frame(other) else other
+        return FrameTable(other) if self.frame is not None and is_frame(other) else other
 
 
 def asked(source: object, policy: object, *, table: object = None) -> Call:
@@ -107,7 +107,7 @@ def asked(source: object, policy: object, *, table: object = None) -> Call:
             "pyarrow.table(...)"
         )
     made, said = _policy_of(policy)
-    is_source = isinstance(source, str | Path | Connection | HeldFrame)
+    is_source = isinstance(source, str | Path | Connection | FrameTable)
     if not (is_source or is_frame(source) or is_elsewhere(source)):
         _refuse_unless_wrapped(source)
     if not is_frame(source):
@@ -115,8 +115,8 @@ def asked(source: object, policy: object, *, table: object = None) -> Call:
     if table is not None:
         raise PolicyError("a frame is the table itself; leave table out")
     owner, inner = owned(source)
-    frame = owner if isinstance(owner, HeldFrame) else inner
-    return Call(owner, inner, made, said, frame if isinstance(frame, HeldFrame) else None)
+    frame = owner if isinstance(owner, FrameTable) else inner
+    return Call(owner, inner, made, said, frame if isinstance(frame, FrameTable) else None)
 
 
 def _refuse_unless_wrapped(source: object) -> None:

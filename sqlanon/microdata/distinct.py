@@ -24,8 +24,8 @@ from sqlanon.query.publish import runs
 from sqlanon.query.publish.runs import factors, places
 from sqlanon.query.syntax import column
 from sqlanon.search.arrays import Numbers, united
+from sqlanon.search.clustering.clustering_problem import ClusteringProblem
 from sqlanon.search.clustering.mondrian import PartRows
-from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.privacy import Demands, ValueDemand
 from sqlanon.sqltext import expression
 from sqlanon.wording import counted
@@ -162,7 +162,7 @@ def may_be_read(engine: Engine, rows: int) -> bool:
     return most is None or rows <= most
 
 
-def held_combinations(
+def combinations_in_memory(
     engine: Engine, subject: Subject, *, encoded: Encoded, k: int
 ) -> DistinctCombinations:
     """Reads the combinations of an encoded table, without persons and in no order."""

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.arguments import kind_of, path_of
 from sqlanon.engine.base import Opening, Use
-from sqlanon.engine.open import HeldFrame, OpenedSource, TextReading, is_database, open_source
+from sqlanon.engine.open import FrameTable, OpenedSource, TextReading, is_database, open_source
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.population import with_population
@@ -195,7 +195,7 @@ def beside(
 
 def is_data(connection: object) -> bool:
     """Whether a source is a file of data, or a frame, and so one table that is in no database."""
-    if isinstance(connection, HeldFrame):
+    if isinstance(connection, FrameTable):
         return True
     if not isinstance(connection, str | Path):
         return False

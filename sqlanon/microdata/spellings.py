@@ -62,8 +62,8 @@ def spelling_findings(
     counts: dict[str, int] = {}
     for start in range(0, len(texts) + len(reals), BATCH):
         batch = [*texts, *reals][start : start + BATCH]
-        own_texts, own_reals = ([n for n in batch if n in kind] for kind in (texts, reals))
-        query = spelling_counts(table, own_texts, reals=own_reals, digits=DIGITS)
+        text_columns, real_columns = ([n for n in batch if n in kind] for kind in (texts, reals))
+        query = spelling_counts(table, text_columns, reals=real_columns, digits=DIGITS)
         for place, several, foreign in engine.rows(query):
             name = batch[place]
             # Only Python knows which forms of a letter are one.

@@ -164,7 +164,7 @@ def _has_catalog(engine: Engine) -> bool:
     return engine.dialect == DIALECT and len(engine.rows(store.catalog_tables())) == 2
 
 
-OWN = "_sqlanon_"
+RESERVED_PREFIX = "_sqlanon_"
 """What tables begin with that are sqlanon's own."""
 
 
@@ -178,4 +178,4 @@ def table_names(source: str) -> list[str]:
     query = exp.select(name).from_(exp.table_("tables", db="information_schema")).order_by(name)
     with open_database(source, read_only=True) as engine:
         names = [str(table) for (table,) in engine.rows(query)]
-    return [table for table in dict.fromkeys(names) if not table.startswith(OWN)]
+    return [table for table in dict.fromkeys(names) if not table.startswith(RESERVED_PREFIX)]

@@ -148,8 +148,8 @@ def is_reread(engine: Engine, table: exp.Table) -> bool:
     Files of data, temporary views here, are held while they are read, and elsewhere another reading
     may take as long as all the rest: publishing looks again.
     """
-    is_held = engine.dialect != DIALECT or table.catalog == "temp"
-    return not is_held and not engine.tables.is_base_table(table)
+    rows_stay = engine.dialect != DIALECT or table.catalog == "temp"
+    return not rows_stay and not engine.tables.is_base_table(table)
 
 
 def _is_unsteady(engine: Engine, table: exp.Table, read: Iterable[str] | None = None) -> bool:

@@ -131,7 +131,7 @@ def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
     `k_subsets` says no k of its own, `k` is asked of subsets alone.
     """
     k, subsets = document.get("k"), SubsetAnonymity.family
-    tables = {key: [table_form(key, f) for f in _each(document, key)] for key in TABLE_FAMILIES}
+    tables = {key: [table_form(key, f) for f in _entries(document, key)] for key in TABLE_FAMILIES}
     open_ended = [form for form in tables[subsets] if form.keys() == {"subsets"}]
     if open_ended and k is None:
         raise PolicyError(
@@ -142,11 +142,11 @@ def models_of(document: Mapping[str, Any]) -> tuple[Any, ...]:
     for form in open_ended:
         form["k"] = k
     models += [_table_model(key, form) for key, forms in tables.items() for form in forms]
-    models += [model_of(key, form) for key in FAMILIES for form in _each(document, key)]
+    models += [model_of(key, form) for key in FAMILIES for form in _entries(document, key)]
     return tuple(models)
 
 
-def _each(document: Mapping[str, Any], key: str) -> Sequence[Any]:
+def _entries(document: Mapping[str, Any], key: str) -> Sequence[Any]:
     forms = document.get(key, [])
     return forms if isinstance(forms, list | tuple) else [forms]
 

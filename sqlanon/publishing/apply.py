@@ -16,7 +16,7 @@ from sqlanon.assessment.check import TableResults, demanded_results
 from sqlanon.assessment.lint import lint_file, lint_table
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import HeldFrame, brought, embedded, names_table
+from sqlanon.engine.open import FrameTable, brought, embedded, names_table
 from sqlanon.errors import PolicyError, StalePlanError, VerificationError
 from sqlanon.microdata.binding import column_types
 from sqlanon.microdata.opening import is_data
@@ -227,7 +227,7 @@ def table_named(connection: object, plan: Plan, *, engine: str | None = None) ->
         PolicyError: The plan is none, or was made of a frame and is for a connection.
     """
     policy_of(plan)
-    if isinstance(connection, HeldFrame) or names_table(connection, engine):
+    if isinstance(connection, FrameTable) or names_table(connection, engine):
         return None
     if plan.of_frame:
         raise PolicyError("the plan was made of a frame, which has no name; pass it as table=")
@@ -335,13 +335,13 @@ def _staged(
             yield _Staged(staged, file=file_rows)
             _write(engine, plan, rows=file_rows, target=target, models_must_hold=models_must_hold)
             return
-        pages_stay = target.in_place and files.file_of(engine, source) is not None
-        yield _Staged(staged, (STILL_THERE,) if pages_stay else ())
+        pages_remain = target.in_place and files.file_of(engine, source) is not None
+        yield _Staged(staged, (STILL_THERE,) if pages_remain else ())
         if target.likeness is not None:
             target.likeness.take(engine, staged, source=source, plan=plan)
             return
         place = source if target.into is None else engine.tables.target(target.into, source)
-        gone = files.own_types(engine, source) if target.in_place else []
+        gone = files.table_types(engine, source) if target.in_place else []
         _move(engine, staged, place=place, overwrite=target.replaces)
         for one in gone:
             engine.run(files.drop_type(source.catalog, one))

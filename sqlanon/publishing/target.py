@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlanon.arguments import path_of
 from sqlanon.engine import files
 from sqlanon.engine.base import Engine
-from sqlanon.engine.open import HeldFrame, OpenedSource, is_frame
+from sqlanon.engine.open import FrameTable, OpenedSource, is_frame
 from sqlanon.errors import PolicyError, SourceError
 from sqlanon.microdata.calls import Call, Frame
 from sqlanon.microdata.opening import is_data
@@ -53,7 +53,7 @@ class Likeness:
         made: The frame, once it is made.
     """
 
-    frame: HeldFrame
+    frame: FrameTable
     made: Any = None
 
     def take(self, engine: Engine, table: exp.Table, *, source: exp.Table, plan: Plan) -> None:
@@ -245,7 +245,7 @@ def likeness_of(call: Call, *, is_written: bool, with_report: bool) -> tuple[Cal
     if is_written:
         return call, None
     if call.frame is None and is_frame(call.table):
-        frame = HeldFrame(call.table)
+        frame = FrameTable(call.table)
         return replace(call, table=frame, frame=frame), Likeness(frame)
     return call, None if call.frame is None else Likeness(call.frame)
 
@@ -261,8 +261,8 @@ def refuse_early(connection: object, target: Target) -> None:
         paths = [path_of(connection, "the source")] if isinstance(connection, str | Path) else []
         files.refuse_output(target.output, paths, overwrite=target.overwrite)
     elif is_data(connection) and target.likeness is None:
-        what = "a frame" if isinstance(connection, HeldFrame) else "a file"
-        other = "to a file" if isinstance(connection, HeldFrame) else "to another file"
+        what = "a frame" if isinstance(connection, FrameTable) else "a file"
+        other = "to a file" if isinstance(connection, FrameTable) else "to another file"
         raise PolicyError(
             f"the source is {what}, not a database; publish {other} with output (--output FILE)"
         )
@@ -413,7 +413,7 @@ def lost_and_kept(engine: Engine, plan: Plan, *, table: exp.Table) -> Iterator[s
         yield IN_HISTORY
         return
     yield from _changed(engine, plan, table=table)
-    yield from files.own_parts(engine, table)
+    yield from files.table_parts(engine, table)
     for text in files.leftovers(engine, table.catalog, besides=table):
         yield f"kept as they are, and may quote values: {text}"
 

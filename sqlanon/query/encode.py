@@ -411,7 +411,7 @@ def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> Sql:
     there twice.
     """
     cells = [
-        part for attribute, kind in columns.items() for part in _told_apart(column(attribute), kind)
+        part for attribute, kind in columns.items() for part in _to_hash(column(attribute), kind)
     ]
     # HASH of several arguments is linear in each; hashed once more, records no longer cancel out.
     digest = expression("HASH(HASH({{ cells }}))", cells=listed(cells or [0]))
@@ -423,7 +423,7 @@ def fingerprint(table: exp.Expr, columns: Mapping[str, exp.DataType]) -> Sql:
     )
 
 
-def _told_apart(value: exp.Expr, kind: exp.DataType) -> list[exp.Expr]:
+def _to_hash(value: exp.Expr, kind: exp.DataType) -> list[exp.Expr]:
     """A value, with what HASH takes for one: -0.0 and 0.0, 1 month and 30 days, [] and NULL.
 
     Texts of instants depend on the session's time zone, so nested ones go without.

@@ -243,7 +243,9 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
             measure="ordered" if is_ranged else "equal",
         )
         furthest = engine.materialize("furthest", far)
-        shares = engine.materialize("held", query.held_values(spread, furthest, columns=len(names)))
+        shares = engine.materialize(
+            "held", query.records_of_values(spread, furthest, columns=len(names))
+        )
         [(different, records, size, unique)] = engine.rows(query.totals(shares))
         labels = [varchar(column(label)) for label in label_columns(len(names))]
         [(*texts, distance)] = engine.rows(select([*labels, column(query.DISTANCE)], furthest))

@@ -20,7 +20,7 @@ from sqlanon.reports.kept import MAX_LISTED, KeptColumns
 from sqlanon.reports.special_uniques import SpecialUniques
 from sqlanon.wording import counted, in_columns, many, part_of, percent
 
-SETS_OF_EACH_SIZE = 3  # sets that a page shows of each size
+SETS_PER_SIZE = 3  # sets that a page shows of each size
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +342,7 @@ class SubsetRisk:
     def _strongest_lines(self, unit: str) -> list[str]:
         shown: list[SubsetFigures] = []
         for one in self.strongest:
-            if sum(len(other.columns) == len(one.columns) for other in shown) < SETS_OF_EACH_SIZE:
+            if sum(len(other.columns) == len(one.columns) for other in shown) < SETS_PER_SIZE:
                 shown.append(one)
         if not shown:
             return []

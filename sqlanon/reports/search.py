@@ -417,7 +417,7 @@ def _required(family: type[SearchFigures]) -> set[str]:
 def _plain(value: Any) -> Any:
     """A figure as JSON has it."""
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [_plain(one) for one in value]
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return value

@@ -48,7 +48,7 @@ from sqlanon.search.arrays import Flags, Numbers, Reals, packed, united
 from sqlanon.search.privacy import (
     Demands,
     ValueDemand,
-    each_once,
+    once_per_person,
     ratio_bounds,
 )
 
@@ -91,7 +91,7 @@ class DistinctRows:
         if self.persons is None:
             return np.bincount(group, self.sizes[rows], groups).astype(np.int64)
         some = self.sizes[rows] > 0
-        return np.bincount(each_once(group[some], self.persons[rows[some]]), minlength=groups)
+        return np.bincount(once_per_person(group[some], self.persons[rows[some]]), minlength=groups)
 
     def satisfying(self, rows: Numbers, group: Numbers, *, groups: int) -> Flags:
         """Which groups of rows, numbered below `groups`, satisfy the demands beyond k."""
@@ -201,7 +201,7 @@ class _Search:
             every = np.repeat(keys, self.counted)
             every.sort()
         else:
-            every = each_once(keys, persons[self._left])
+            every = once_per_person(keys, persons[self._left])
         last = max(0, len(every) - self._k + 1)
         shifted = every[self._k - 1 :]
         return np.unique(shifted[shifted == every[:last]])

@@ -81,7 +81,7 @@ class ValueDemand:
     def holds(self, counts: Numbers) -> Flags:
         """Which clusters satisfy it, by `counts[cluster, value]`, the records that hold a value.
 
-        Of persons the last column are those with any value (`each_person`).
+        Of persons the last column are those with any value (`person_values`).
         """
         return _FORMS.of(self.model).holds(self, *self.parts(counts))
 
@@ -135,11 +135,12 @@ class Demands:
                 return False
         return True
 
-    def hold_each(self, records: Numbers, group: Numbers, *, groups: int) -> Flags:
+    def hold_per_group(self, records: Numbers, group: Numbers, *, groups: int) -> Flags:
         """Whether each of the groups 0, 1, … satisfies all, by the group of each record."""
         good = self.models_hold(records, group, groups=groups)
         if self.persons is not None:
-            good &= np.bincount(each_once(group, self.persons[records]), minlength=groups) >= self.k
+            persons = once_per_person(group, self.persons[records])
+            good &= np.bincount(persons, minlength=groups) >= self.k
         return good
 
     def models_hold(
@@ -161,7 +162,7 @@ class Demands:
             count = np.ones_like(owner) if sizes is None else sizes[some]
             if demand.of_persons and self.persons is not None:
                 person = self.persons[records][some]
-                owner, value = each_person(owner, value, person, values=len(demand.table))
+                owner, value = person_values(owner, value, person, values=len(demand.table))
                 count = np.ones_like(owner)
             good &= Sparse.sorted(owner, value, count).holds(demand, groups=groups)
         return good
@@ -180,7 +181,7 @@ class Demands:
         values, renumbered = self.values.copy(), dict[int, Numbers]()
         for number, width in widths.items():
             column = self.values[:, number]
-            renumbered[number] = _held(column[records], width)
+            renumbered[number] = _renumbering(column[records], width)
             values[:, number] = renumbered[number][column]
         every = []
         for demand in self.every:
@@ -199,7 +200,9 @@ class Demands:
         values = column[some]
         if demand.of_persons and self.persons is not None:
             person = self.persons[records][some]
-            _, values = each_person(np.zeros_like(values), values, person, values=len(demand.table))
+            _, values = person_values(
+                np.zeros_like(values), values, person, values=len(demand.table)
+            )
         return np.bincount(values, minlength=demand.width)
 
     def _counts(self, records: Numbers, demand: ValueDemand) -> Numbers:
@@ -212,14 +215,14 @@ class Demands:
         return counts
 
 
-def _held(values: Numbers, width: int) -> Numbers:
+def _renumbering(values: Numbers, width: int) -> Numbers:
     """The new number of each of so many values: of those that are there, -1 of others and of -1."""
     there = np.bincount(values[values >= 0], minlength=width + 1) > 0
     number: Numbers = np.where(there, np.cumsum(there) - 1, -1)
     return number
 
 
-def each_once(keys: Numbers, persons: Numbers) -> Numbers:
+def once_per_person(keys: Numbers, persons: Numbers) -> Numbers:
     """The keys, ascending, each once for every person that has it."""
     order = np.lexsort((persons, keys))
     keys, persons = keys[order], persons[order]
@@ -228,11 +231,11 @@ def each_once(keys: Numbers, persons: Numbers) -> Numbers:
     return distinct
 
 
-def each_person(
+def person_values(
     group: Numbers, value: Numbers, person: Numbers, *, values: int
 ) -> tuple[Numbers, Numbers]:
     """Groups with their values, once for each person, and with a last value for who has any."""
-    pairs, anybody = each_once(group * values + value, person), each_once(group, person)
+    pairs, anybody = once_per_person(group * values + value, person), once_per_person(group, person)
     width = max(values, 1)
     return (
         np.append(pairs // width, anybody),
@@ -419,7 +422,7 @@ class Sparse:
         relative = demand.model.relative or demand.of_persons
         if groups * values > COUNTS_AT_ONCE and not relative:
             entries = self.group, self.value, self.count
-            for some, counts in counts_of_own(*entries, groups=groups, cells=COUNTS_AT_ONCE):
+            for some, counts in counts_per_group(*entries, groups=groups, cells=COUNTS_AT_ONCE):
                 deadline.check()
                 good[some] = demand.holds(counts)
             return good
@@ -434,7 +437,7 @@ class Sparse:
         return good
 
 
-def counts_of_own(
+def counts_per_group(
     group: Numbers, value: Numbers, count: Numbers, *, groups: int, cells: int
 ) -> Iterator[tuple[Numbers, Numbers]]:
     """Records of groups by value, each group's own values alone, so many counts at once.

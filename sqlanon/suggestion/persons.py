@@ -27,8 +27,8 @@ from sqlanon.suggestion.roles import (
     Naming,
     Role,
     asked_about_key,
-    each_has,
     may_be_key,
+    records_per_value,
     repeats,
 )
 from sqlanon.suggestion.vocabulary import FILE, FULL_NAME, NAME, concept_of
@@ -227,7 +227,7 @@ def _counting(
     apart = [repr(name) for name in others if best.name not in depending[name]]
     chosen = advice[best.name]
     assert chosen is not None
-    reason = f"{chosen.reason}, and each has {each_has(best)}, so {_COUNTING}"
+    reason = f"{chosen.reason}, and each has {records_per_value(best)}, so {_COUNTING}"
     if finer:
         reason += f"; each value of {listed(finer)} has one of it, so k of it are k of those, too"
     if apart:
@@ -255,8 +255,8 @@ def _key(best: ColumnProfile, lasting: Sequence[str]) -> Advice:
     same = listed([repr(name) for name in lasting])
     return Advice(
         Role.IDENTIFIER,
-        f"each of its values has {each_has(best)}, all with the same {same}, as the number of a "
-        f"person does, so {_COUNTING}",
+        f"each of its values has {records_per_value(best)}, all with the same {same}, as the "
+        f"number of a person does, so {_COUNTING}",
         is_entity=True,
     )
 
@@ -268,7 +268,7 @@ def _asking(profile: ColumnProfile, advice: Advice | None) -> Advice:
         return advice
     return replace(
         advice,
-        reason=f"{advice.reason}; each value has {each_has(profile)}. Does each stand for one "
-        "person, by itself or beside other names? Then persons are to be counted (entity)",
+        reason=f"{advice.reason}; each value has {records_per_value(profile)}. Does each stand for "
+        "one person, by itself or beside other names? Then persons are to be counted (entity)",
         naming=Naming.ASKED,
     )

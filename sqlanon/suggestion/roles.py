@@ -458,7 +458,7 @@ def repeats(profile: ColumnProfile) -> bool:
     return 0 < profile.uniqueness <= MAX_REPEATING
 
 
-def each_has(profile: ColumnProfile) -> str:
+def records_per_value(profile: ColumnProfile) -> str:
     """How many records a value of a column has."""
     return f"{1 / profile.uniqueness:.3g} records on average"
 
@@ -467,9 +467,9 @@ def _asked(profile: ColumnProfile, reason: str) -> Advice:
     """Advice on what may say whose record it is, or not."""
     return Advice(
         Role.UNDECIDED,
-        f"{reason}, and each value has {each_has(profile)}. Does each stand for one person "
-        "(entity: models then count persons instead of records), or for something else, as a "
-        "product or a place (quasi-identifier or drop)?",
+        f"{reason}, and each value has {records_per_value(profile)}. Does each stand for one "
+        "person (entity: models then count persons instead of records), or for something else, as "
+        "a product or a place (quasi-identifier or drop)?",
         Naming.ASKED,
     )
 

@@ -168,7 +168,7 @@ def test_drafts_of_plans_and_hierarchies_of_a_killed_run_are_removed_by_the_next
         (*made, "--output", place / "a.csv"),
         ("plan", few, *SEARCH, "--save", place / "plan.json"),
     ):
-        kill_at("sqlanon.engine.own_folders:sync", *words)
+        kill_at("sqlanon.engine.locked_folders:sync", *words)
         assert left(place)[0]
         assert not words[-1].exists()
         run(*words)

@@ -595,7 +595,7 @@ def test_a_published_statement_names_no_query(database, monkeypatch):
 
 def test_nothing_is_left_of_a_run_that_fails(database, monkeypatch):
     database.load(people())
-    before = own_folders()
+    before = locked_folders()
     with pytest.raises(sqlanon.UnsatisfiableError):
         sqlanon.plan(database.source, {**FEW, **MODELS["l"], "l": 99}, table="people", local_rows=0)
     from sqlanon.publishing import apply
@@ -607,10 +607,10 @@ def test_nothing_is_left_of_a_run_that_fails(database, monkeypatch):
     with pytest.raises(sqlanon.VerificationError):
         sqlanon.anonymize(database.source, FEW, table="people", into="out", local_rows=0)
     assert database.tables() == set()
-    assert own_folders() == before
+    assert locked_folders() == before
 
 
-def own_folders():
+def locked_folders():
     return {path.name for path in Path(tempfile.gettempdir()).glob("sqlanon-tmp-*")}
 
 

@@ -10,7 +10,12 @@ import numpy as np
 
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import CellCosts
-from sqlanon.search.clustering.problem import NOWHERE, Candidates, ClusteringProblem, members
+from sqlanon.search.clustering.clustering_problem import (
+    NOWHERE,
+    Candidates,
+    ClusteringProblem,
+    members,
+)
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 FIGURE_1 = (
@@ -36,7 +41,7 @@ class Demand:
 
     every = ()
 
-    def hold_each(self, records, group, *, groups):
+    def hold_per_group(self, records, group, *, groups):
         return np.array([self.holds(records[group == number]) for number in range(groups)], bool)
 
 

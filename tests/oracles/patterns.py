@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sqlanon.methods.patterns.problem import PatternProblem
+from sqlanon.methods.patterns.pattern_problem import PatternProblem
 from sqlanon.search.patterns import DistinctRows, pattern_order
 from sqlanon.search.privacy import Demands, ValueDemand
 

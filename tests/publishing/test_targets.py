@@ -82,7 +82,7 @@ def test_an_output_that_cannot_be_is_told_before_the_source_is_read(
 def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_is_read(
     folder, unplanned, unread, monkeypatch, source
 ):
-    home = import_module("sqlanon.engine.own_folders").tempfile
+    home = import_module("sqlanon.engine.locked_folders").tempfile
 
     def denied(*_given, **_how):
         raise PermissionError(13, os.strerror(13))

@@ -173,7 +173,7 @@ SNAPSHOTS = [
         release.class_values(table("stars"), ["age", "sex"], sensitive="ill", suppressed="*"),
         [("flu", 1, "31", "*"), (None, 1, None, "*")],
     ),
-    Snapshot("held_labels", release.held_labels(CLASSES, 1), [("f", 3, 2), ("m", 1, 1)]),
+    Snapshot("published_labels", release.published_labels(CLASSES, 1), [("f", 3, 2), ("m", 1, 1)]),
     Snapshot(
         "readings",
         release.readings(table("held"), table("nodes"), number=0, kind=INTEGER),

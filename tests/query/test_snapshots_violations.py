@@ -85,8 +85,8 @@ SNAPSHOTS = [
         [(1, 2), (5, 2)],
     ),
     Snapshot(
-        "each_once",
-        violations.each_once(
+        "once_per_person",
+        violations.once_per_person(
             exp.select(
                 column("word_0"), column("value_0").as_("value", quoted=True), column("entity")
             )

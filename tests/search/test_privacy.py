@@ -60,7 +60,7 @@ def test_clusters_are_judged_together_as_each_by_itself(model, groups, counts_pe
     demands = Demands(values, (own,), persons, k=2)
     records = np.arange(len(whole))
     each = [demands.holds(records[group == number]) for number in range(len(groups))]
-    assert demands.hold_each(records, group, groups=len(groups)).tolist() == each
+    assert demands.hold_per_group(records, group, groups=len(groups)).tolist() == each
 
 
 @settings(max_examples=100)

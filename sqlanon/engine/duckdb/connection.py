@@ -82,7 +82,7 @@ class DuckDB:
         self.limits: Limits | None = None
         self._temporaries: list[str] = []
         self._frames: list[str] = []
-        self._in_own_transaction = False
+        self._in_our_transaction = False
         self.deadline, self._interrupts = NEVER, False
 
     # It is not kept: a circle would hold the connection open until garbage is collected.
@@ -197,7 +197,7 @@ class DuckDB:
         statement that fails in it, and be it an expression of the user's that does not fit one
         value, makes DuckDB refuse all that follows: the error then says so.
         """
-        if self._in_own_transaction or (until.is_limited and not self._transaction_is_open()):
+        if self._in_our_transaction or (until.is_limited and not self._transaction_is_open()):
             yield
             return
         if self._transaction_is_open():
@@ -211,7 +211,7 @@ class DuckDB:
                 return
             raise failure
         self.run(_BEGIN)
-        self._in_own_transaction = True
+        self._in_our_transaction = True
         try:
             yield
             self.run(_COMMIT)
@@ -221,12 +221,12 @@ class DuckDB:
                 self.connection.rollback()
             raise
         finally:
-            self._in_own_transaction = False
+            self._in_our_transaction = False
 
     @property
     def in_callers_transaction(self) -> bool:
         """True while the caller's own transaction is open: it commits, sqlanon does not."""
-        return not self._in_own_transaction and self._transaction_is_open()
+        return not self._in_our_transaction and self._transaction_is_open()
 
     def temporary(self, prefix: str) -> exp.Table:
         """A fresh name for a temporary table, which `workspace` or `release` drops."""
@@ -309,7 +309,7 @@ class DuckDB:
 
     def _transaction_is_open(self) -> bool:
         # Outside a transaction every statement has its own id.
-        if self._in_own_transaction:
+        if self._in_our_transaction:
             return True
         return self.rows(_CURRENT_TRANSACTION) == self.rows(_CURRENT_TRANSACTION)
 

@@ -12,7 +12,7 @@ from sqlanon.engine import endings
 from sqlanon.engine.duckdb.capabilities import NUMBERS_PARQUET_COLUMNS
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.held_files import held_data
+from sqlanon.engine.duckdb.opened_files import opened_data
 from sqlanon.engine.duckdb.syntax import create_temporary, selected
 from sqlanon.engine.duckdb.text_columns import complete, home, loading, projections
 from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
@@ -36,15 +36,15 @@ def read_file(
     ending, how = _stem(path)[1], how or TextReading()
     with path.open("rb") as file:
         start = file.read(8)
-    held_file = held_data(path)
-    engine.opened.hold(held_file)
+    opened_file = opened_data(path)
+    engine.opened.hold(opened_file)
     if start.startswith(b"PAR1") or ending in endings.PARQUET:
         how = how.refusing(path, "a Parquet file")
         try:
             _view_parquet(engine, path, table=table, how=how)
         except SqlanonError:
             # A file that was replaced half-way is not what it seems.
-            held_file.refuse_changed()
+            opened_file.refuse_changed()
             raise
         return
     if start.startswith(b"ARROW1") or ending in endings.ARROW:
@@ -61,8 +61,8 @@ def read_file(
         raise SourceError(
             f"{path.name!r} is neither a DuckDB database nor a {endings.READ_LISTED} file"
         )
-    held_file.refuse_changed()
-    engine.opened.let_go(held_file)
+    opened_file.refuse_changed()
+    engine.opened.let_go(opened_file)
 
 
 def named_like(path: Path) -> exp.Table:

@@ -111,7 +111,7 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
 
     types = suspects("duckdb_types", "type_name", "labels", bool)
     if besides is not None:
-        types -= {one.name for one in own_types(engine, besides)}
+        types -= {one.name for one in table_types(engine, besides)}
     kinds = (
         ("view", "", "with constants", suspects("duckdb_views", "view_name", "sql", _has_constant)),
         ("macro", "", "with constants",
@@ -135,7 +135,7 @@ def leftovers(engine: Engine, database: str, *, besides: exp.Table | None = None
     ]
 
 
-def own_types(engine: Engine, table: exp.Table) -> list[exp.Table]:
+def table_types(engine: Engine, table: exp.Table) -> list[exp.Table]:
     """The ENUM types that columns of a table have, and nothing else of its database names.
 
     Their labels are its values. DuckDB does not tell which type a column was made with, and gives
@@ -176,7 +176,7 @@ def drop_type(database: str, kind: exp.Table) -> Sql:
     return drop(qualified(database, kind.db, kind.name), kind="TYPE")
 
 
-def own_parts(engine: Engine, table: exp.Table) -> list[str]:
+def table_parts(engine: Engine, table: exp.Table) -> list[str]:
     """Constraints, defaults, generated columns, indexes, triggers, types, comments of a table.
 
     A phrase for each kind that there is, with names of columns and objects, and no text.
@@ -202,7 +202,7 @@ def own_parts(engine: Engine, table: exp.Table) -> list[str]:
         ("generated column", "", [repr(name) for name, *_ in columns if name in made]),
         ("index", "indexes", sorted(repr(n) for (n,) in rows("duckdb_indexes", "index_name"))),
         ("trigger", "", sorted(repr(n) for (n,) in rows("duckdb_triggers", "trigger_name"))),
-        ("ENUM type", "", sorted(repr(one.name) for one in own_types(engine, table))),
+        ("ENUM type", "", sorted(repr(one.name) for one in table_types(engine, table))),
     )  # fmt: skip
     phrases = [
         _not_carried(len(names), one, more=more, names=names) for one, more, names in kinds if names

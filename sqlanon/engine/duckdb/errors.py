@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import duckdb
 
-from sqlanon.engine.own_folders import HIDDEN, VISIBLE
+from sqlanon.engine.locked_folders import HIDDEN, VISIBLE
 from sqlanon.errors import EngineError, HierarchyError, SourceError, SqlanonError
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from sqlanon.engine.duckdb.resources import Resources
 from sqlanon.engine.duckdb.syntax import cast, selected, set_option
 from sqlanon.engine.duckdb.text_files import read_typed_csv
 from sqlanon.engine.endings import WRITTEN, WRITTEN_LISTED
-from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
+from sqlanon.engine.locked_folders import HIDDEN, LockedFolder, swept, sync, usual_mode
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.sqlglot_version import type_id
 from sqlanon.sqltext import Fragment, Sql, expression, word
@@ -116,7 +116,7 @@ class ExportedFile:
 
     Args:
         engine: Where the table was.
-        folder: An own folder beside the target, in which the file is alone.
+        folder: A locked folder beside the target, in which the file is alone.
         target: Where `publish` puts it.
         ending: One of `WRITTEN`.
         types: Types by column name as written, without ENUMs, whose labels may be values of others.
@@ -124,7 +124,7 @@ class ExportedFile:
     """
 
     engine: DuckDB
-    folder: OwnFolder
+    folder: LockedFolder
     target: Path
     ending: str
     types: Mapping[str, exp.DataType]
@@ -233,7 +233,7 @@ def export(
     types = {name: kind for name, (_, kind) in columns.items()}
     query = selected({name: value for name, (value, _) in columns.items()}, table)
     engine.opened.notes.extend(swept([target.parent]))
-    folder = _on_disk(lambda: OwnFolder.make(target.parent, HIDDEN), target)
+    folder = _on_disk(lambda: LockedFolder.make(target.parent, HIDDEN), target)
     exported = ExportedFile(engine, folder, target, ending, types, overwrite)
     try:
         if ending == ".arrow":
@@ -305,7 +305,7 @@ def refuse_output(
 def refuse_folder(path: Path) -> None:
     """Raises a `SourceError` where nothing can be written beside a file."""
     # Only a try tells: rights do not say whether the file system can be written.
-    _on_disk(lambda: OwnFolder.make(path.parent, HIDDEN), path).remove()
+    _on_disk(lambda: LockedFolder.make(path.parent, HIDDEN), path).remove()
 
 
 def _in_the_way(path: Path) -> SourceError:

@@ -493,7 +493,7 @@ def _polars_series(column: Any, dtype: Any) -> Any:
 
 
 _Type = exp.DataType.Type
-_TOLD = frozenset(
+_ARROW_TYPES = frozenset(
     {
         *exp.DataType.NUMERIC_TYPES,
         *exp.DataType.TEXT_TYPES,
@@ -511,7 +511,7 @@ _TOLD = frozenset(
 """Types whose values come back from DuckDB by way of Arrow."""
 
 
-class HeldFrame:
+class FrameTable:
     """A frame of the program, as a table to be read, and its likeness to be made.
 
     Args:
@@ -617,13 +617,13 @@ def owned(frame: object) -> tuple[object, object]:
     Raises:
         SourceError: A relation of which this version of DuckDB does not tell the connection.
     """
-    held_frame = HeldFrame(frame)
+    frame_table = FrameTable(frame)
     if not isinstance(frame, duckdb.DuckDBPyRelation) or QUERIES_LEAVE_NOTHING:
-        return held_frame, None
+        return frame_table, None
     default = duckdb.default_connection()
     with suppress(duckdb.Error), _variable(frame) as name:
         default.sql(f"SELECT * FROM {name} LIMIT 0")
-        return default, held_frame
+        return default, frame_table
     raise SourceError(
         "the relation is of a connection of its own, which this version of DuckDB does not tell; "
         "give the connection, then the relation, then the policy"
@@ -655,7 +655,7 @@ def _refuse_untold(kinds: Mapping[str, str]) -> None:
     """Refuses types whose values Arrow, between two databases, is not known to tell."""
     for name, kind in kinds.items():
         for part in type_of(kind).find_all(exp.DataType):
-            if part.this not in _TOLD and kind != "TIMESTAMPTZ_NS":
+            if part.this not in _ARROW_TYPES and kind != "TIMESTAMPTZ_NS":
                 raise SourceError(
                     f"column {name!r} ({part.sql('duckdb')}) cannot be read without the relation's "
                     "connection; give the connection, then the relation, then the policy"

@@ -18,7 +18,7 @@ from sqlanon.engine.base import Limits
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.errors import attempt, fault, holder
 from sqlanon.engine.duckdb.syntax import set_option
-from sqlanon.engine.own_folders import OwnFolder, swept
+from sqlanon.engine.locked_folders import LockedFolder, swept
 from sqlanon.errors import SourceError, SqlanonError
 
 _MOST_THREADS = 1024
@@ -135,7 +135,7 @@ class Resources:
     def _spill(self) -> Iterator[Path]:
         """The folder for what memory does not hold."""
         try:
-            folder = OwnFolder.make(self.temp_directory)
+            folder = LockedFolder.make(self.temp_directory)
         except OSError as error:
             where = str(self.temp_directory or tempfile.gettempdir())
             raise SourceError(f"temporary directory {where!r}: {error.strerror}") from None

@@ -24,12 +24,12 @@ from sqlanon.engine.duckdb.database_objects import (
     drop_type,
     generated_columns,
     leftovers,
-    own_types,
+    table_types,
 )
-from sqlanon.engine.duckdb.held_files import held_database
+from sqlanon.engine.duckdb.opened_files import opened_database
 from sqlanon.engine.duckdb.resources import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
-from sqlanon.engine.own_folders import HIDDEN, own_folder, swept, sync, take_place
+from sqlanon.engine.locked_folders import HIDDEN, locked_folder, swept, sync, take_place
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.sqltext import expression, listed, names
 from sqlanon.sqltext import name as quoted
@@ -95,18 +95,18 @@ def _successor(
         without: A table of it to leave out, to which no other refers.
     """
     refuse_second_name(path)
-    held_file = held_database(path, read_only=False)
+    opened_file = opened_database(path, read_only=False)
     _merge_log(engine, path, old=old)
     new = f"{old}_fresh"
     # On the same disk, and for its owner alone.
-    with own_folder(path.parent, HIDDEN) as folder:
+    with locked_folder(path.parent, HIDDEN) as folder:
         fresh = folder / path.name
         with _attached(engine, fresh, name=new, **_storage(engine, old)):
             _copy_schema(engine, old, new=new, without=without)
             yield new
             _copy_rows(engine, old, new=new, without=without)
         # Another file of that name is not what was copied, and must not be lost for it.
-        held_file.refuse_changed()
+        opened_file.refuse_changed()
         _take_place(fresh, path)
 
 
@@ -185,7 +185,7 @@ def _copy_schema(engine: Engine, old: str, *, new: str, without: exp.Table | Non
     with engine.transaction():
         text = "COPY FROM DATABASE {{ old }} TO {{ new }} (SCHEMA)"
         engine.run(expression(text, old=quoted(old), new=quoted(new)))
-        gone = [] if without is None else own_types(engine, without)
+        gone = [] if without is None else table_types(engine, without)
         if without is not None:
             engine.tables.drop(qualified(new, without.db, without.name))
         for one in gone:

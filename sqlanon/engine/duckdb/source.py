@@ -20,8 +20,8 @@ from sqlanon.engine import endings
 from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.duckdb.catalog import Entry, entries
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.frames import HeldFrame
-from sqlanon.engine.duckdb.held_files import held_database
+from sqlanon.engine.duckdb.frames import FrameTable
+from sqlanon.engine.duckdb.opened_files import opened_database
 from sqlanon.engine.duckdb.resources import Resources, released
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
@@ -59,7 +59,7 @@ class OpenedSource:
     kind: Kind
     name: str | None = None
     form: TextFormat = field(default_factory=TextFormat)
-    frame: HeldFrame | None = None
+    frame: FrameTable | None = None
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def open_source(
     source = unwrapped(source)
     if isinstance(source, duckdb.DuckDBPyConnection | DuckDB):
         yield from _of_connection(source, table, how)
-    elif isinstance(source, HeldFrame):
+    elif isinstance(source, FrameTable):
         yield from _of_frame(source, how)
     elif not isinstance(source, str | Path):
         raise SourceError(
@@ -134,7 +134,7 @@ def _of_connection(
     engine = source if isinstance(source, DuckDB) else DuckDB(source)
     with _of_one_thread(engine.connection), released(engine):
         _refuse_another_order(engine)
-        if isinstance(table, HeldFrame):
+        if isinstance(table, FrameTable):
             chosen = table.loaded(engine, how.reading.use, is_callers=True)
             yield OpenedSource(engine, chosen, None, "connection", frame=table)
         else:
@@ -182,7 +182,7 @@ def _of_one_thread(connection: object) -> Iterator[None]:
                 _THREADS[key] = current, calls - 1
 
 
-def _of_frame(frame: HeldFrame, how: _How) -> Iterator[OpenedSource]:
+def _of_frame(frame: FrameTable, how: _How) -> Iterator[OpenedSource]:
     """A frame, in a database of its own."""
     how.reading.form.refuse("a frame", "no text file")
     with how.resources.connect() as engine:
@@ -196,7 +196,7 @@ def _of_database(
     """A table of a database file, which is held."""
     how.reading.form.refuse(repr(path.name), "a DuckDB database")
     with how.resources.connect(path, read_only=read_only) as engine:
-        engine.opened.hold(held_database(path, read_only=read_only))
+        engine.opened.hold(opened_database(path, read_only=read_only))
         chosen = _choose(engine, table)
         how.use(engine, chosen)
         yield OpenedSource(engine, chosen, path, "duckdb", name)

@@ -40,7 +40,7 @@ from sqlanon.engine.duckdb.text_layout import (
     layout_of,
     opened_text,
 )
-from sqlanon.engine.own_folders import own_folder
+from sqlanon.engine.locked_folders import locked_folder
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.sqltext import Sql, expression, value, word
 from sqlanon.sqltext import name as quoted
@@ -277,7 +277,7 @@ def _native(engine: DuckDB, layout: TextLayout) -> Iterator[tuple[Path, str]]:
         yield layout.path, _NATIVE[codec]
         return
     spill = engine.setting("temp_directory")
-    with own_folder(spill if Path(spill).is_dir() else None) as folder:
+    with locked_folder(spill if Path(spill).is_dir() else None) as folder:
         copy = folder / "text.csv"
         try:
             with (

@@ -104,7 +104,7 @@ class PostgresRemote:
         self._temporaries: set[str] = set()
         self._types: dict[int, tuple[str, int, int]] = {}
         self._scales: dict[str, dict[str, int | None]] = {}
-        self._in_own_transaction = False
+        self._in_our_transaction = False
         self._stream: Generator[Any, None, None] | None = None
         self._before: dict[str, str] = {}
         self._refuse_unusable()
@@ -236,7 +236,7 @@ class PostgresRemote:
         In a transaction of the caller's they take effect with that one, whose isolation holds, or
         are taken back alone after an error.
         """
-        if self._in_own_transaction:
+        if self._in_our_transaction:
             yield
             return
         self._end_stream()
@@ -251,7 +251,7 @@ class PostgresRemote:
                     _executed(cursor, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 
         _translated(begin, "begin a transaction")
-        self._in_own_transaction = not is_callers
+        self._in_our_transaction = not is_callers
         self._scales.clear()
         try:
             yield
@@ -260,7 +260,7 @@ class PostgresRemote:
                 opened.__exit__(type(error), error, error.__traceback__)
             raise
         finally:
-            self._in_own_transaction = False
+            self._in_our_transaction = False
             self._scales.clear()
         _translated(lambda: opened.__exit__(None, None, None), "commit")
 
@@ -397,7 +397,7 @@ class PostgresRemote:
         if not names:
             return columns
         scales = self._scales.get(text) or _scales(cursor, names, text)
-        if self._in_own_transaction:
+        if self._in_our_transaction:
             self._scales[text] = scales
         return [
             PostgresColumn(column.name, column.type_name, column.kind, (MOST_DIGITS, scale))

@@ -22,7 +22,7 @@ from sqlanon.errors import EngineError, SqlanonError
 T = TypeVar("T")
 _LOOKED = 0.5
 """Longest wait before the deadline is looked at again [seconds]."""
-_BEGUN = 1.0
+_PLANNED = 1.0
 """Age of a query that is told to end: one that is still planned may run all the same [seconds]."""
 _ENDED = 1.0
 """Longest wait for a query that was told to end [seconds]."""
@@ -155,7 +155,7 @@ class Calls:
             if is_connect(self._session)
             else self._session.sparkContext.cancelJobsWithTag
         )
-        done.wait(start + _BEGUN - time.monotonic())
+        done.wait(start + _PLANNED - time.monotonic())
         while not done.is_set():
             with suppress(EngineError):
                 attempt(lambda: interrupt(self._tag), "end a query")

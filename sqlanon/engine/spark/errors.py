@@ -37,7 +37,7 @@ _REASONS = {
     ),
 }
 # What of pyspark logs failed queries with their messages: by its own class of loggers, and others.
-_OWN_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_PYSPARK_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _LOGGERS = (
     "SparkConnectClient",
     "pyspark.sql.connect.logging",
@@ -101,7 +101,7 @@ def _quiet() -> Iterator[None]:
         return record.thread != thread
 
     # Whoever asks for a logger first says of which class it is.
-    loggers: list[logging.Logger] = [PySparkLogger.getLogger(name) for name in _OWN_LOGGERS]
+    loggers: list[logging.Logger] = [PySparkLogger.getLogger(name) for name in _PYSPARK_LOGGERS]
     loggers += map(logging.getLogger, _LOGGERS)
     for logger in loggers:
         logger.addFilter(is_others)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.engine.own_folders import HIDDEN, OwnFolder, swept, sync, usual_mode
+from sqlanon.engine.locked_folders import HIDDEN, LockedFolder, swept, sync, usual_mode
 from sqlanon.errors import SourceError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def newest_version(kind: str, path: Path) -> int | None:
 class FolderDraft:
     """A folder that is written beside its place, where only its owner can read it.
 
-    It lies in an own folder, which the next run there sweeps if this one is killed.
+    It lies in a locked folder, which the next run there sweeps if this one is killed.
 
     Args:
         place: Its place.
@@ -117,10 +117,10 @@ class FolderDraft:
     def __init__(self, place: Path, kind: str) -> None:
         self.kind, self._place, self.notes = kind, place, swept([place.parent])
         try:
-            self._own = OwnFolder.make(place.parent, HIDDEN)
+            self._folder = LockedFolder.make(place.parent, HIDDEN)
         except OSError as error:
             raise SourceError(f"the folder {str(place.parent)!r}: {error.strerror}") from None
-        self.path = self._own.path / "draft"
+        self.path = self._folder.path / "draft"
 
     @property
     def is_seen(self) -> bool:
@@ -170,7 +170,7 @@ class FolderDraft:
 
     def discard(self) -> None:
         """Removes what was written; after `publish` it does nothing."""
-        self._own.remove()
+        self._folder.remove()
 
 
 def same(one: Sequence[str], other: Sequence[str]) -> bool:

@@ -1,7 +1,7 @@
 """Where intermediates are stored: they hold originals, so none outlives its run for long.
 
-Folders of this machine are own folders, which a later run sweeps. What lies elsewhere is written
-down in an own folder before it is made: a later run on this machine that finds the folder's owner
+Folders of this machine are locked folders, which a later run sweeps. What lies elsewhere is written
+down in a locked folder before it is made: a later run on this machine that finds the folder's owner
 dead clears what it names. No other evidence counts, so a run that lives loses nothing, and what was
 left by a machine that is gone stays until somebody drops `_sqlanon_…` by name.
 """
@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlanon.engine.own_folders import OwnFolder, reclaimed, swept
+from sqlanon.engine.locked_folders import LockedFolder, reclaimed, swept
 from sqlanon.engine.spark.calls import Calls, is_connect
 from sqlanon.engine.spark.folders import is_local, local_path
 from sqlanon.errors import SourceError, SqlanonError
@@ -184,7 +184,7 @@ class _Files:
 
 
 class LocalFiles(_Files):
-    """Parquet files in an own folder of this machine, for the owner alone.
+    """Parquet files in a locked folder of this machine, for the owner alone.
 
     Args:
         session: Open.
@@ -201,7 +201,7 @@ class LocalFiles(_Files):
         parent = None if scratch is None else local_path(scratch)
         self.notes = swept([parent])
         try:
-            self._folder = OwnFolder.make(parent)
+            self._folder = LockedFolder.make(parent)
         except OSError as error:
             raise SourceError(f"the folder for intermediates: {error.strerror}") from None
         path = str(self._folder.path)
@@ -400,15 +400,15 @@ def _files_of(session: Any, calls: Calls, schema: str) -> str:
     return str(local_path(place)) if is_local(place) else place.rstrip("/")
 
 
-def _noting() -> OwnFolder:
-    """An own folder for notes of what is made elsewhere."""
+def _noting() -> LockedFolder:
+    """A locked folder for notes of what is made elsewhere."""
     try:
-        return OwnFolder.make(None, _NOTED)
+        return LockedFolder.make(None, _NOTED)
     except OSError as error:
         raise SourceError(f"the temporary folder of this machine: {error.strerror}") from None
 
 
-def _note(folder: OwnFolder, entry: dict[str, str]) -> None:
+def _note(folder: LockedFolder, entry: dict[str, str]) -> None:
     """Writes down what is about to be made elsewhere."""
     try:
         with (folder.path / _PLACES).open("a", encoding="utf-8") as file:
@@ -427,7 +427,7 @@ def _cleared(folder: Path, session: Any, calls: Calls) -> bool:
     left = [entry for entry in entries if not _is_gone(entry, session, calls)]
     # A catalog that ended with the run knows its tables no more.
     files = {entry["files"] for entry in entries if "files" in entry}
-    return not left and all(_clear(each) for each in files)
+    return not left and all(_clear(path) for path in files)
 
 
 def _is_gone(entry: dict[str, str], session: Any, calls: Calls) -> bool:

@@ -81,7 +81,7 @@ def open_spark(
     table = table if engine is None else source
     if table is None:
         raise SourceError("a Spark session holds many tables; name one with table")
-    began = nullcontext(source) if engine is None else _begun(remote, spark_config or {})
+    began = nullcontext(source) if engine is None else _started(remote, spark_config or {})
     with (
         began as session,
         Resources(**limits).connect() as near,
@@ -98,7 +98,7 @@ def open_spark(
 
 
 @contextmanager
-def _begun(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
+def _started(remote: str | None, config: Mapping[str, str]) -> Iterator[Any]:
     """A session of our own, which is stopped at the end.
 
     Raises:

@@ -33,8 +33,8 @@ from sqlanon.search.clustering.annealing import (
     states,
 )
 from sqlanon.search.clustering.assign import assign_rest, mend
+from sqlanon.search.clustering.clustering_problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.effort import Schedule
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 from sqlanon.wording import counted
 
 ALONE, HEATED = 0.5, 0.6

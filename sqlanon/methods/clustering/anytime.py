@@ -44,9 +44,13 @@ from sqlanon.search.clustering.blocks_of_clusters import (
     Task,
     improved_in_blocks,
 )
+from sqlanon.search.clustering.clustering_problem import (
+    Clustering,
+    ClusteringProblem,
+    column_bounds,
+)
 from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.mondrian import Partition, cut_clusters
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, column_bounds
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import counted, listed
 

@@ -26,8 +26,12 @@ from sqlanon.policy.sizes import KAnonymity
 from sqlanon.progress import tell
 from sqlanon.reports.bound import BoundReport, ended_notes
 from sqlanon.search.clustering.assign import unplaceable
+from sqlanon.search.clustering.clustering_problem import (
+    Candidates,
+    ClusteringProblem,
+    column_bounds,
+)
 from sqlanon.search.clustering.dual_bound import Ascent, dual_bound, stands_at
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, column_bounds
 from sqlanon.wording import counted, listed
 
 FIRST_ITEMSETS = 2**18

@@ -18,10 +18,10 @@ from sqlanon.methods.clustering.annealing import (
 )
 from sqlanon.methods.clustering.first import (
     COVERED,
-    Begun,
     Proof,
     Refuse,
     Start,
+    StartedBlock,
     begin,
     block_notes,
     crosses_blocks,
@@ -40,7 +40,7 @@ from sqlanon.progress import tell
 from sqlanon.reports.search import ClusterSearch
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import Task, improved_in_blocks
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem
+from sqlanon.search.clustering.clustering_problem import NOWHERE, Clustering, ClusteringProblem
 from sqlanon.wording import counted, listed
 
 ORDINARY = 0.5
@@ -128,7 +128,7 @@ def decide_clusters(
         *block_notes(options, blocks, crosses=crosses),
         *proof.notes(read.costs, problem.records),
     )
-    notes += (*_told(blocks), *cluster_notes, *releases.notes(clusters))
+    notes += (*_cover_notes(blocks), *cluster_notes, *releases.notes(clusters))
     notes += tuple(annealing_notes(annealing, options))
     if ended:
         notes += (f"the time limit ended {listed(ended)}: a better recoding may exist",)
@@ -138,7 +138,7 @@ def decide_clusters(
 
 def _annealed(
     releases: Releases,
-    blocks: Sequence[Begun],
+    blocks: Sequence[StartedBlock],
     options: Options[ClusterOptions],
     *,
     start: Start,
@@ -193,7 +193,7 @@ class _Refined:
 
 def _refined(
     releases: Releases,
-    blocks: Sequence[Begun],
+    blocks: Sequence[StartedBlock],
     options: Options[ClusterOptions],
     *,
     turns: int = 0,
@@ -226,7 +226,7 @@ def _refined(
     return _Refined(first, is_cut=is_cut)
 
 
-def _prices(blocks: Sequence[Begun]) -> Reals | None:
+def _prices(blocks: Sequence[StartedBlock]) -> Reals | None:
     """What each record of all blocks is worth, or loses at least; None where that is not known."""
     every = [first.price for first in (block.first for block in blocks) if first.price is not None]
     if len(every) < len(blocks):
@@ -278,7 +278,7 @@ def _refined_part(
 
 
 def _together(
-    releases: Releases, blocks: Sequence[Begun], parts: Sequence[Clustering]
+    releases: Releases, blocks: Sequence[StartedBlock], parts: Sequence[Clustering]
 ) -> Clustering:
     """The clusters of all blocks as clusters of all records."""
     records = np.concatenate([block.records for block in blocks])
@@ -309,7 +309,7 @@ def _assigned(read: EncodedRecords, releases: Releases, clusters: Clustering) ->
     )
 
 
-def _told(blocks: Sequence[Begun]) -> Iterator[str]:
+def _cover_notes(blocks: Sequence[StartedBlock]) -> Iterator[str]:
     """What the method guarantees, and the records that its candidates left to others."""
     if blocks[0].first.guarantee:
         yield blocks[0].first.guarantee + (" within the same blocks" if len(blocks) > 1 else "")

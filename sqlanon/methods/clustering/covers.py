@@ -23,12 +23,12 @@ from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.search.clustering.assign import assign_rest
-from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
-from sqlanon.search.clustering.problem import (
+from sqlanon.search.clustering.clustering_problem import (
     Candidates,
     ClusteringProblem,
     column_bounds,
 )
+from sqlanon.search.clustering.direct_cover import direct_cover, published_direct_cover
 from sqlanon.search.clustering.set_cover import converted, cover_by_subsets, set_cover, within
 from sqlanon.wording import counted
 

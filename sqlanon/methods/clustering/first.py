@@ -20,10 +20,15 @@ from sqlanon.methods.registry import Options
 from sqlanon.progress import portion, tell
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.blocks_of_clusters import blocks_of_clusters
+from sqlanon.search.clustering.clustering_problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    column_bounds,
+)
 from sqlanon.search.clustering.dual_bound import Ascent, Duals
 from sqlanon.search.clustering.effort import REFINED_CLUSTERS, REFINED_RECORDS
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, column_bounds
 from sqlanon.wording import at_least, counted
 
 CUT, COVERED = 0.25, 0.75
@@ -108,7 +113,7 @@ Refuse = Callable[[ClusteringProblem, Sequence[Numbers]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class StartedBlock:
     """A table or a block of it, as numbers of all records, with its first clusters."""
 
     records: Numbers
@@ -123,7 +128,7 @@ def begin(
     start: Start,
     most: int,
     refuse: Refuse | None = None,
-) -> list[Begun]:
+) -> list[StartedBlock]:
     """The first clusters of each block.
 
     Args:
@@ -145,7 +150,7 @@ def begin(
             blocks, cuts = _blocks(problem, most)
     if refuse is not None:
         refuse(problem, blocks)
-    result: list[Begun] = []
+    result: list[StartedBlock] = []
     left = np.zeros(problem.records, np.bool_) if cuts is None else cuts.label == NOWHERE
     room, open_ = problem.allowance - int(left.sum()), problem.records
     for number, records in enumerate(blocks, start=1):
@@ -166,7 +171,7 @@ def begin(
                 first = FirstClusters(quick, column_bounds(part))
         room = max(0, room + out - int((first.clusters.label == NOWHERE).sum()))
         open_ -= len(records)
-        result.append(Begun(releases.placeable[records], part, first))
+        result.append(StartedBlock(releases.placeable[records], part, first))
     return result
 
 
@@ -198,7 +203,7 @@ def refined_block(options: Options[ClusterOptions], k: int) -> int:
     return min(REFINED_RECORDS, max(largest_block(options), REFINED_CLUSTERS * k))
 
 
-def crosses_blocks(blocks: Sequence[Begun], clusters: Clustering) -> bool:
+def crosses_blocks(blocks: Sequence[StartedBlock], clusters: Clustering) -> bool:
     """Whether a cluster of all records holds some of several blocks."""
     sizes = np.bincount(clusters.label[clusters.label != NOWHERE])
     for block in blocks:
@@ -210,7 +215,7 @@ def crosses_blocks(blocks: Sequence[Begun], clusters: Clustering) -> bool:
 
 
 def block_notes(
-    options: Options[ClusterOptions], blocks: Sequence[Begun], *, crosses: bool
+    options: Options[ClusterOptions], blocks: Sequence[StartedBlock], *, crosses: bool
 ) -> Iterator[str]:
     """Notes on the blocks that a table was cut into, and whether clusters cross them even so."""
     if len(blocks) < 2:
@@ -256,7 +261,7 @@ class Proof:
     below: int | None = None
 
     @classmethod
-    def of(cls, releases: Releases, blocks: Sequence[Begun]) -> Proof:
+    def of(cls, releases: Releases, blocks: Sequence[StartedBlock]) -> Proof:
         """By whatever the first clusters of blocks tell.
 
         What is known of a block is no bound: clusters of the whole table may cross its border. So
@@ -297,7 +302,7 @@ class Proof:
         yield from left_out(self.below, costs)
 
 
-def least_by_record(releases: Releases, blocks: Sequence[Begun]) -> Numbers:
+def least_by_record(releases: Releases, blocks: Sequence[StartedBlock]) -> Numbers:
     """What each record costs at least, by itself [units]."""
     bounds = np.full(releases.whole.records, releases.problem.suppressed, np.int64)
     least = column_bounds(releases.problem)

@@ -27,16 +27,16 @@ from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.query.classes.parts import combinations
 from sqlanon.search.clustering.agglomerative import agglomerative
-from sqlanon.search.clustering.diameter_cover import diameter_cover
-from sqlanon.search.clustering.forest import forest
-from sqlanon.search.clustering.neighbours import Neighbours, refuse_beyond, refuse_blocks
-from sqlanon.search.clustering.problem import (
+from sqlanon.search.clustering.clustering_problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,
     column_bounds,
     records_of,
 )
+from sqlanon.search.clustering.diameter_cover import diameter_cover
+from sqlanon.search.clustering.forest import forest
+from sqlanon.search.clustering.neighbours import Neighbours, refuse_beyond, refuse_blocks
 from sqlanon.wording import counted
 
 INSTEAD = "mondrian or direct-cover"

@@ -70,6 +70,7 @@ from sqlanon.recoding import Node
 from sqlanon.regions import Regions
 from sqlanon.reports.search import AnnealingFigures, ClusterSearch, PartSearch, SearchFigures
 from sqlanon.search.arrays import Flags, Numbers, Small
+from sqlanon.search.clustering.clustering_problem import ClusteringProblem
 from sqlanon.search.clustering.mondrian import (
     BEST,
     Dimension,
@@ -81,7 +82,6 @@ from sqlanon.search.clustering.mondrian import (
     may_halve,
     partition,
 )
-from sqlanon.search.clustering.problem import ClusteringProblem
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import Note, counted, key
 
@@ -111,10 +111,10 @@ def decide(
     try:
         annealed = _by_records(engine, subject, policy=policy, options=options)
     except (TimeLimitError, UnsatisfiableError):
-        return _told(strict, annealing_notes(None, options))
+        return _with_notes(strict, annealing_notes(None, options))
     search = annealed.report.search
     if not isinstance(search, ClusterSearch) or search.annealing is None:
-        return _told(strict, annealing_notes(None, options))
+        return _with_notes(strict, annealing_notes(None, options))
     return _lesser(strict, annealed, search.annealing, loss=key(options.loss))
 
 
@@ -164,7 +164,7 @@ def _lesser(
     return replace(best, report=replace(best.report, search=search))
 
 
-def _told(decided: Decided, notes: Iterator[str]) -> Decided:
+def _with_notes(decided: Decided, notes: Iterator[str]) -> Decided:
     """What was decided, with more notes."""
     return replace(decided, report=replace(decided.report, notes=(*decided.report.notes, *notes)))
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sqlanon.loss.cells import CellCosts
-from sqlanon.methods.clustering.first import Begun, Proof, least_by_record
+from sqlanon.methods.clustering.first import Proof, StartedBlock, least_by_record
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Options
 from sqlanon.progress import tell
 from sqlanon.reports.search import PoolFigures, PoolLosses
 from sqlanon.search.arrays import Reals
-from sqlanon.search.clustering.problem import Clustering
+from sqlanon.search.clustering.clustering_problem import Clustering
 from sqlanon.search.clustering.repartition import records_of_a_pool, repartitioned
 from sqlanon.wording import counted
 
@@ -65,7 +65,7 @@ def searches(options: Options[ClusterOptions]) -> bool:
 
 def searched(
     releases: Releases,
-    blocks: Sequence[Begun],
+    blocks: Sequence[StartedBlock],
     clusters: Clustering,
     *,
     costs: CellCosts,
@@ -114,7 +114,7 @@ def _pools(releases: Releases, options: Options[ClusterOptions]) -> float:
     return max(int(every / records_of_a_pool(problem.k)), LEAST)
 
 
-def _price(releases: Releases, blocks: Sequence[Begun]) -> Reals:
+def _price(releases: Releases, blocks: Sequence[StartedBlock]) -> Reals:
     """What records are worth, as far as that is known [units]."""
     price = least_by_record(releases, blocks).astype(np.float64)
     for block in blocks:

@@ -12,8 +12,8 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
 from sqlanon.policy.policy import Policy
+from sqlanon.search.clustering.clustering_problem import ClusteringProblem, column_bounds
 from sqlanon.search.clustering.partial_domain import partial_domain
-from sqlanon.search.clustering.problem import ClusteringProblem, column_bounds
 
 
 def decide(

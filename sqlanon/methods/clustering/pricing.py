@@ -24,10 +24,10 @@ from sqlanon.microdata.distinct import block_of
 from sqlanon.microdata.encoding import Encoded, encode_subject
 from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
+from sqlanon.search.clustering.clustering_problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.direct_cover import Cheapest
 from sqlanon.search.clustering.dual_bound import Ascent, dual_bound, standing, stands_at
 from sqlanon.search.clustering.price_proof import AlikeRecords
-from sqlanon.search.clustering.problem import Candidates, Clustering, ClusteringProblem
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.wording import counted
 

@@ -22,7 +22,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.recoding import Node
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest, mend, unplaceable
-from sqlanon.search.clustering.problem import (
+from sqlanon.search.clustering.clustering_problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,

@@ -17,8 +17,8 @@ from sqlglot import exp
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.loss.measures import measured
+from sqlanon.methods.fulldomain.lattice_problem import FullDomainProblem
 from sqlanon.methods.fulldomain.node_release import node_release
-from sqlanon.methods.fulldomain.problem import FullDomainProblem
 from sqlanon.methods.unsatisfiable import impossible, models_text, too_few_values
 from sqlanon.policy.policy import least_share
 from sqlanon.query import encode
@@ -99,7 +99,7 @@ def settled_at_any_limit(problem: FullDomainProblem, node: Node) -> tuple[exp.Ta
         return None, problem.sizes.ask([node])[0].suppressed
     limited = problem.models.violations
     unlimited = replace(limited, scope=replace(limited.scope, allowance=limited.scope.records))
-    settled = unlimited.settle(problem.sizes.sets.own_batch(node))
+    settled = unlimited.settle(problem.sizes.sets.batch_of_node(node))
     return settled.suppressed, settled.violations.records
 
 

@@ -247,7 +247,7 @@ class FrequencySets:
             prepared[key] = query(None)
         return self.engine.rows(prepared[key], [*batch.node_lists, *batch.price_lists])
 
-    def own_batch(self, node: Node) -> Batch:
+    def batch_of_node(self, node: Node) -> Batch:
         """A node by the set of its own classes, which is written where it is not held."""
         source = self._nearest(node)
         source = source if source.node == node else self._rolled(source, node)

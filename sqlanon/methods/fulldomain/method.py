@@ -16,8 +16,8 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.loss.measures import cell_measure, measured
 from sqlanon.loss.release import Release
+from sqlanon.methods.fulldomain.lattice_problem import FullDomainProblem, problem_of
 from sqlanon.methods.fulldomain.node_release import node_release
-from sqlanon.methods.fulldomain.problem import FullDomainProblem, problem_of
 from sqlanon.methods.options import LatticeOptions
 from sqlanon.methods.registry import Decided, Options
 from sqlanon.microdata.binding import Subject
@@ -190,8 +190,8 @@ def _good_node(problem: FullDomainProblem, seed: int, deadline: Deadline) -> Nod
     Every model is asked, but none again where suppression changes what it refers to.
     """
     # A narrow lattice needs none of these.
-    from sqlanon.microdata.distinct import held_combinations, may_be_read
-    from sqlanon.search.lattice.descent import HeldRows, good_node
+    from sqlanon.microdata.distinct import combinations_in_memory, may_be_read
+    from sqlanon.search.lattice.descent import RowsInMemory, good_node
 
     sets, subject = problem.sets, problem.subject
     if not may_be_read(sets.engine, sets.encoded.rows):
@@ -199,10 +199,10 @@ def _good_node(problem: FullDomainProblem, seed: int, deadline: Deadline) -> Nod
     try:
         with sets.engine.limited(deadline):
             k = problem.policy.by_class.k  # models of all classes surely hold by it
-            distinct = held_combinations(sets.engine, subject, encoded=sets.encoded, k=k)
+            distinct = combinations_in_memory(sets.engine, subject, encoded=sets.encoded, k=k)
     except TimeLimitError:
         return None
-    rows = HeldRows(
+    rows = RowsInMemory(
         list(distinct.leaves.T.astype("int32", order="C")),
         distinct.sizes,
         [tree.nodes for tree in subject.trees],

@@ -485,7 +485,7 @@ class Violations:
         classes, scope = self._classes(batch, batch.masks), self.scope
         gone = self._suppressed(self._failing(classes, asked, k=k))
         gone = self._with_rare(batch, gone, left=classes.details)
-        counts, rounds = self._found(batch, gone), 1
+        counts, rounds = self._violations(batch, gone), 1
         is_moving = scope.moving and bool(asked)
         while (is_moving or scope.subsets) and 0 < counts.records <= scope.allowance:
             grown = gone
@@ -495,7 +495,7 @@ class Violations:
             if is_moving:
                 grown = self._suppressed(gone, self._newly(classes, left))
             grown = self._with_rare(batch, grown, left=left)
-            again = self._found(batch, grown)
+            again = self._violations(batch, grown)
             if again.classes == counts.classes:
                 break
             gone, counts, rounds = grown, again, rounds + 1
@@ -568,7 +568,7 @@ class Violations:
         source = batch.source
         return source.table if source.details is None else source.details
 
-    def _found(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
+    def _violations(self, batch: Batch, gone: exp.Table) -> ViolationCounts:
         added, prices = self._added_up(gone, batch), batch.source.prices
         query = with_nodes(added, self.scope.words, nodes=False, prices=prices)
         rows = self.sets.engine.rows(query, batch.price_lists)
@@ -693,7 +693,7 @@ class _Classes:
         attribute, by = asked.attribute, {VALUE: value_of(asked.attribute.number)}
         if attribute.persons:
             persons = self._rows(SIZE, {**by, ENTITY: ENTITY})
-            values = violations.each_once(persons, self.keys)
+            values = violations.once_per_person(persons, self.keys)
         else:
             values = self._rows(SIZE, by)
         figures = class_figures(
@@ -753,7 +753,7 @@ class ModelChecks:
             required = max(required, small + model.fewest_left_out(large))
         if scope.subsets:
             with self.sizes.sets.engine.workspace():
-                batch = self.sizes.sets.own_batch(check.node)
+                batch = self.sizes.sets.batch_of_node(check.node)
                 required = max(required, self.violations.of_subsets(batch))
         if scope.sizes and not scope.subsets and scope.is_of_sizes:
             least = least_size(scope.sizes, sizes, k=scope.k)
@@ -806,7 +806,7 @@ class ModelChecks:
     def settlement(self, node: Node) -> tuple[Batch, Settled]:
         """The fixpoint of a node's suppression, with the set of its own classes; found once."""
         if node not in self._settled:
-            batch = self.sizes.sets.own_batch(node)
+            batch = self.sizes.sets.batch_of_node(node)
             self._settled[node] = batch, self.violations.settle(batch)
         return self._settled[node]
 

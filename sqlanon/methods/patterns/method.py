@@ -22,7 +22,7 @@ from sqlanon.methods.local import (
     search_end,
 )
 from sqlanon.methods.options import PatternOptions, masks_of
-from sqlanon.methods.patterns.problem import (
+from sqlanon.methods.patterns.pattern_problem import (
     Finished,
     Parts,
     PatternProblem,

@@ -33,7 +33,7 @@ from sqlanon.engine.base import Engine
 from sqlanon.errors import PolicyError, TimeLimitError
 from sqlanon.methods.options import PatternOptions
 from sqlanon.methods.patterns.method import decide_patterns
-from sqlanon.methods.patterns.problem import (
+from sqlanon.methods.patterns.pattern_problem import (
     NOTHING,
     Parts,
     PatternProblem,
@@ -123,7 +123,7 @@ class Places(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCut:
+class ClassCut:
     """A cut for a class that fails a model.
 
     Args:
@@ -198,7 +198,7 @@ class Component:
         demands = table.rows.demands
         self.demands = () if demands is None else demands.every
         self.values = None if demands is None else demands.values[places.row]
-        self.cuts: dict[FoundCut, None] = {}
+        self.cuts: dict[ClassCut, None] = {}
         self.persons: Presence | None = None
         self.present: dict[int, Presence] = {}
         if demands is not None and demands.persons is not None:
@@ -240,20 +240,20 @@ class Component:
             return None
         return counts
 
-    def _failing(self, counts: Numbers) -> list[FoundCut]:
+    def _failing(self, counts: Numbers) -> list[ClassCut]:
         """A cut for each class and model that it fails."""
         used, cuts = np.flatnonzero(self._filled(counts)), []
         for demand in self.demands:
             width = demand.width
-            totals = self._held(demand, counts)
+            totals = self._value_counts(demand, counts)
             classes = totals.astype(np.int64).reshape(self.instances, width)[used]
             fails = np.flatnonzero(~demand.holds(classes))
             cuts += [
-                FoundCut(int(used[n]), demand.of_persons, cut(demand, classes[n])) for n in fails
+                ClassCut(int(used[n]), demand.of_persons, cut(demand, classes[n])) for n in fails
             ]
         return cuts
 
-    def _held(self, demand: ValueDemand, counts: Numbers) -> Numbers:
+    def _value_counts(self, demand: ValueDemand, counts: Numbers) -> Numbers:
         """The records, or persons, of each value in each instance, one value after the other."""
         width = demand.width
         if demand.of_persons:

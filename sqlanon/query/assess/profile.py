@@ -245,7 +245,7 @@ def records_of_values(table: exp.Table, column: str, *, beside: Sequence[str], p
     )
 
 
-def one_of_each(records: exp.Table, others: int) -> Sql:
+def one_per_value(records: exp.Table, others: int) -> Sql:
     """A row for each `value`, with the least that the other columns hold beside it."""
     return expression(
         "SELECT value{% for column in columns %}, MIN({{ column }}) AS {{ column }}{% endfor %}"

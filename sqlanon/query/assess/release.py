@@ -58,7 +58,7 @@ def class_values(
     )
 
 
-def held_labels(classes: exp.Table, number: int) -> Sql:
+def published_labels(classes: exp.Table, number: int) -> Sql:
     """The labels that a column publishes: LEAF (the text), records and classes."""
     return expression(
         "SELECT {{ label }} AS leaf, {{ total('class_size') }} AS records,"
@@ -72,8 +72,8 @@ def held_labels(classes: exp.Table, number: int) -> Sql:
 def readings(labels: exp.Table, nodes: exp.Table, *, number: int, kind: exp.DataType) -> Sql:
     """The nodes that a column's labels may stand for: rows of label, place, records, classes.
 
-    `labels` is a table of `held_labels`; `nodes` has rows of ATTRIBUTE, LEAF (the text of a leaf,
-    or a label), IS_LEAF (1 or 0) and PLACE.
+    `labels` is a table of `published_labels`; `nodes` has rows of ATTRIBUTE, LEAF (the text of a
+    leaf, or a label), IS_LEAF (1 or 0) and PLACE.
     """
     are_its_leaves = expression("{{ is_its }} AND is_leaf = 1", is_its=of_column(number))
     return render(

@@ -1,7 +1,7 @@
 """Value shares: how often a sensitive column's values are in a table and in its furthest class.
 
-Everywhere `spread` is a table of `class_values`, `values` one of `held_values`, and labels are the
-columns `label_0`, `label_1` and so on, as many as there are quasi-identifiers.
+Everywhere `spread` is a table of `class_values`, `values` one of `records_of_values`, and labels
+are the columns `label_0`, `label_1` and so on, as many as there are quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def furthest_class(
     )
 
 
-def held_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> Sql:
+def records_of_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> Sql:
     """Each value's records: rows of VALUE, records (all) and held (those of the furthest class)."""
     keys = names(release.labels(columns))
     return render("assess/furthest_values", spread=spread, furthest=furthest, labels=keys)

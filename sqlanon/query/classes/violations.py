@@ -202,7 +202,7 @@ def persons(rows: Fragment, keys: Keys) -> Sql:
     )
 
 
-def each_once(rows: Fragment, keys: Keys) -> Sql:
+def once_per_person(rows: Fragment, keys: Keys) -> Sql:
     """Rows of persons and values, each of SIZE 1."""
     return expression(
         "SELECT {{ keys }}, value, CAST(1 AS BIGINT) AS size, entity FROM {{ rows }} AS persons",

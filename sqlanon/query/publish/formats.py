@@ -70,7 +70,7 @@ def written(name: str, kind: exp.DataType, *, ending: str, fits: bool = True) ->
 
     Enumerations are text by now. A database keeps every type.
     """
-    value, stored = column(name), _held(kind, ending)
+    value, stored = column(name), _stored_type(kind, ending)
     if ending == ".duckdb":
         return Written(value, kind)
     if is_text_file(ending):
@@ -113,7 +113,7 @@ def _conditions(value: exp.Expr, kind: exp.DataType, *, ending: str) -> list[exp
         conditions.append(exp.Between(this=value, low=low, high=high))
     elif _is_wide(kind):
         # A failed part of a nested value is NULL in the first cast, and fails the second.
-        tried = exp.TryCast(this=exp.TryCast(this=value, to=_held(kind, ending)), to=kind)
+        tried = exp.TryCast(this=exp.TryCast(this=value, to=_stored_type(kind, ending)), to=kind)
         conditions.append(exp.NullSafeEQ(this=tried, expression=value))
     if is_nested(kind):
         conditions += [_lacks(value, sign) for sign in (_ENDLESS, _MIDNIGHT)]
@@ -159,7 +159,7 @@ def _is_text(kind: exp.DataType, ending: str) -> bool:
     )
 
 
-def _held(kind: exp.DataType, ending: str) -> exp.DataType:
+def _stored_type(kind: exp.DataType, ending: str) -> exp.DataType:
     """The type that a format has in place of a type.
 
     Wide integers are decimals; Parquet has no arrays, and reads whole seconds as microseconds.

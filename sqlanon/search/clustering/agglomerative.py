@@ -27,8 +27,7 @@ from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import join, mend
 from sqlanon.search.clustering.closure_costs import NodeCosts
-from sqlanon.search.clustering.neighbours import Copies, Neighbours
-from sqlanon.search.clustering.problem import (
+from sqlanon.search.clustering.clustering_problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,
@@ -36,6 +35,7 @@ from sqlanon.search.clustering.problem import (
     records_of,
     set_closures,
 )
+from sqlanon.search.clustering.neighbours import Copies, Neighbours
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 Spans = NDArray[Any]

@@ -45,12 +45,12 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.closure_costs import NodeCosts
+from sqlanon.search.clustering.clustering_problem import ClusteringProblem, records_of, set_closures
 from sqlanon.search.clustering.effort import Schedule
-from sqlanon.search.clustering.problem import ClusteringProblem, records_of, set_closures
 from sqlanon.search.privacy import (
     Demands,
     ValueDemand,
-    counts_of_own,
+    counts_per_group,
     figures,
     shortfalls,
     worst_alone,
@@ -132,7 +132,7 @@ def counts(
         value, group = demands.values[records, demand.attribute], np.arange(len(clusters))
         there, group = value >= 0, np.repeat(group, sizes)
         entries = group[there], value[there], np.ones(int(there.sum()), np.int64)
-        for some, part in counts_of_own(*entries, groups=len(clusters), cells=COUNTS_AT_ONCE):
+        for some, part in counts_per_group(*entries, groups=len(clusters), cells=COUNTS_AT_ONCE):
             deadline.check()
             yield some, part
         return
@@ -347,12 +347,12 @@ class _Search:
         self._nearest = NearestOthers(
             problem, demands.values, among=label >= 0, random=self._random
         )
-        self._held = records_of(label)
+        self._members = records_of(label)
         self._place = np.zeros(len(label), np.int64)
-        for records in self._held:
+        for records in self._members:
             self._place[records] = np.arange(len(records))
-        self._lacking = self._energy.lacking(self._held, deadline=problem.deadline)
-        self._losing = self._energy.losing(self._held)
+        self._lacking = self._energy.lacking(self._members, deadline=problem.deadline)
+        self._losing = self._energy.losing(self._members)
         self._failing = [number for number, lack in enumerate(self._lacking) if lack > 0]
         self._at = {number: at for at, number in enumerate(self._failing)}
         self.energy = self._best = sum(self._lacking) + sum(self._losing)
@@ -386,7 +386,7 @@ class _Search:
     def _try(self, heat: float) -> None:
         """Exchanges a record of a failing cluster with a neighbour, if that is accepted."""
         cluster = self._failing[int(self._random.random() * len(self._failing))]
-        records = self._held[cluster]
+        records = self._members[cluster]
         record = int(records[int(self._random.random() * len(records))])
         groups = self._nearest.group[records]
         inside = int((groups != self._nearest.group[record]).sum())
@@ -397,7 +397,7 @@ class _Search:
         other = self._nearest.of(record, place, label=self.label)
         pair = (cluster, int(self.label[other]))
         self._exchange(record, other)
-        clusters = [self._held[number] for number in pair]
+        clusters = [self._members[number] for number in pair]
         if not all(map(self._problem.satisfies, clusters)):
             self._exchange(record, other)
             return
@@ -421,7 +421,7 @@ class _Search:
         """Puts two records in each other's place; to do it twice changes nothing."""
         one, two = self.label[record], self.label[other]
         at, there = self._place[record], self._place[other]
-        self._held[one][at], self._held[two][there] = other, record
+        self._members[one][at], self._members[two][there] = other, record
         self.label[record], self.label[other] = two, one
         self._place[record], self._place[other] = there, at
 

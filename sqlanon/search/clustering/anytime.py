@@ -25,8 +25,13 @@ import numpy as np
 
 from sqlanon.errors import TimeLimitError, UnsatisfiableError
 from sqlanon.search.arrays import Numbers, Reals
+from sqlanon.search.clustering.clustering_problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    closures,
+)
 from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, closures
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.refinement import ClosuresMet, parts_of_k, refine
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.arrays import Flags, Numbers, Reals
-from sqlanon.search.clustering.problem import (
+from sqlanon.search.clustering.clustering_problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,

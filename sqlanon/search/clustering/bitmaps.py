@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.search.arrays import Flags, Numbers
-from sqlanon.search.clustering.problem import narrow_first
+from sqlanon.search.clustering.clustering_problem import narrow_first
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
 Words = NDArray[np.uint64]

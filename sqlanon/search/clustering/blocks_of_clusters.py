@@ -30,7 +30,12 @@ from sqlanon.progress import advance, portion
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.anytime import crossed, improved
 from sqlanon.search.clustering.assign import mend, returned
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, ClusteringProblem, records_of
+from sqlanon.search.clustering.clustering_problem import (
+    NOWHERE,
+    Clustering,
+    ClusteringProblem,
+    records_of,
+)
 from sqlanon.workers import Worker, Workers
 
 BORDERS = 2

@@ -34,8 +34,8 @@ import numpy as np
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
+from sqlanon.search.clustering.clustering_problem import Clustering, ClusteringProblem, records_of
 from sqlanon.search.clustering.neighbours import FARTHEST, Neighbours, nearest
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem, records_of
 from sqlanon.search.clustering.set_cover import convert
 
 MIN_SHARE_OPEN = 0.9

@@ -17,7 +17,12 @@ from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import BitMaps, Words, counted, flags
-from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
+from sqlanon.search.clustering.clustering_problem import (
+    NOWHERE,
+    Candidates,
+    Clustering,
+    ClusteringProblem,
+)
 
 CANDIDATES_AT_ONCE = 2048
 """Candidates whose members are made at once."""

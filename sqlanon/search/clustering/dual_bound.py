@@ -38,6 +38,11 @@ import numpy as np
 from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers, Reals
+from sqlanon.search.clustering.clustering_problem import (
+    Candidates,
+    ClusteringProblem,
+    column_bounds,
+)
 from sqlanon.search.clustering.direct_cover import Cheapest
 from sqlanon.search.clustering.price_proof import (
     SPARE_MEMBERS,
@@ -49,7 +54,6 @@ from sqlanon.search.clustering.price_proof import (
     leaving_most,
     sorted_pairs,
 )
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, column_bounds
 
 FIRST_STEP, LAST_STEP = 0.15, 0.02
 """Length of the first step and of the last one [radii of the box]."""
@@ -340,7 +344,7 @@ class _Search:
         self._pass: WholePass
         self._center, self._reached = np.zeros(len(self._alike)), 0
         self._slack = FIRST_SLACK
-        self._found: Excess | None = None
+        self._last_excess: Excess | None = None
 
     @property
     def _mean(self) -> float:
@@ -359,12 +363,12 @@ class _Search:
         self._pass = WholePass(self._problem, self._candidates, self._alike)
         price = self._of_rows(self.best.price * FIRST_RAISE if start is None else start.price)
         self._prove(price)
-        if self._found is not None and len(self._found.members) > most_members:
+        if self._last_excess is not None and len(self._last_excess.members) > most_members:
             effort = Ascent.QUICK
         scale = 1.0
         for number, radius in enumerate(effort.radii):
             advance(number / len(effort.radii))
-            excess = self._found
+            excess = self._last_excess
             if excess is None or not len(excess.closures):
                 break
             cost = self._candidates.cost[excess.closures]
@@ -411,11 +415,11 @@ class _Search:
         duals = worth / shares
         ratio = max(len(excess.members), 1) / (CLOSURES_PER_ROW * len(counts))
         self._slack = min(self._slack * min(max(ratio**-0.5, 0.5), 1.6), MAX_SLACK)
-        better = self._found is None or exact > self._reached
+        better = self._last_excess is None or exact > self._reached
         if better:
-            self._center, self._reached, self._found = duals, exact, excess
-        elif self._found is not None:
-            self._found = excess.beside(self._found)
+            self._center, self._reached, self._last_excess = duals, exact, excess
+        elif self._last_excess is not None:
+            self._last_excess = excess.beside(self._last_excess)
         if total > self.best.total or (better and total == self.best.total):
             self.best = Duals(duals[self._alike.row], total, excess.near)
         elif not len(self.best.near):

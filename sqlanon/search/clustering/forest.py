@@ -23,8 +23,8 @@ import numpy as np
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import mend
+from sqlanon.search.clustering.clustering_problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.neighbours import Neighbours
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
 
 ROOT = -1
 """The parent of the root of a tree."""

@@ -30,9 +30,9 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.problem import Clustering, ClusteringProblem
+from sqlanon.search.clustering.clustering_problem import Clustering, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
-from sqlanon.search.privacy import Sparse, ValueDemand, each_person
+from sqlanon.search.privacy import Sparse, ValueDemand, person_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class EntryValues:
     """What the records of a histogram hold: one row for each that differs.
 
     Args:
@@ -97,8 +97,8 @@ class Histogram:
     part: Numbers
     child: Numbers
     count: Numbers
-    contents: tuple[Held, ...] = ()
-    people: Held | None = None
+    contents: tuple[EntryValues, ...] = ()
+    people: EntryValues | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +148,13 @@ class Judge:
         return good
 
 
-def _sparse(contents: Held, group: Numbers, *, values: int) -> Sparse:
+def _sparse(contents: EntryValues, group: Numbers, *, values: int) -> Sparse:
     """What groups hold of so many values, by the group of each entry; -1 for none."""
     owner = group[contents.entry]
     there = np.flatnonzero((owner >= 0) & (contents.value >= 0))
     owner, value, count = owner[there], contents.value[there], contents.count[there]
     if contents.person is not None:
-        owner, value = each_person(owner, value, contents.person[there], values=values)
+        owner, value = person_values(owner, value, contents.person[there], values=values)
         count = np.ones_like(owner)
     return Sparse.sorted(owner, value, count)
 
@@ -262,7 +262,7 @@ class PartedRows:
             keys, entry = np.unique(key, return_inverse=True)
             count = np.bincount(entry, rows.sizes, len(keys)).astype(np.int64)
         part = np.searchsorted(starts, keys, side="right") - 1
-        histogram = Histogram(part, keys - starts[part], count, *self._held(entry))
+        histogram = Histogram(part, keys - starts[part], count, *self._contents(entry))
         return histogram, entry
 
     def in_order(self, child: Numbers) -> tuple[Histogram, Numbers]:
@@ -273,17 +273,17 @@ class PartedRows:
         place[order] = np.arange(len(child))
         return self.histogram(place - starts[self.part], width=np.diff(starts))
 
-    def _held(self, entry: Numbers) -> tuple[tuple[Held, ...], Held | None]:
+    def _contents(self, entry: Numbers) -> tuple[tuple[EntryValues, ...], EntryValues | None]:
         """What the entries of a histogram hold of sensitive attributes, and whose they are."""
         rows, attributes = self.rows, []
         for value, persons in zip(rows.values, rows.persons, strict=True):
             if persons and rows.person is not None:
-                attributes.append(Held(entry, value, np.ones_like(entry), rows.person))
+                attributes.append(EntryValues(entry, value, np.ones_like(entry), rows.person))
             else:
                 (entries, values), count = summed([entry, value], rows.sizes)
-                attributes.append(Held(entries, values, count))
+                attributes.append(EntryValues(entries, values, count))
         people = rows.person
-        whose = None if people is None else Held(entry, entry, np.ones_like(entry), people)
+        whose = None if people is None else EntryValues(entry, entry, np.ones_like(entry), people)
         return tuple(attributes), whose
 
 

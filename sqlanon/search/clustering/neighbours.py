@@ -24,7 +24,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.progress import advance, tell
 from sqlanon.search.arrays import Numbers, packed, united
 from sqlanon.search.clustering.closure_costs import PairCosts
-from sqlanon.search.clustering.problem import ClusteringProblem, renumbered
+from sqlanon.search.clustering.clustering_problem import ClusteringProblem, renumbered
 from sqlanon.wording import counted
 
 ROWS_BETWEEN_CHECKS = 64
@@ -126,8 +126,8 @@ class Neighbours:
         """
         copies = Copies.of(problem)
         tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
-        search, own_costs = NeighbourSearch(problem, copies), problem.cost(copies.leaves)
-        near, costs, bound = list[Numbers](), list[Numbers](), own_costs.copy()
+        search, record_costs = NeighbourSearch(problem, copies), problem.cost(copies.leaves)
+        near, costs, bound = list[Numbers](), list[Numbers](), record_costs.copy()
         for combination in range(len(copies)):
             if combination % ROWS_BETWEEN_CHECKS == 0:
                 problem.deadline.check()
@@ -137,7 +137,7 @@ class Neighbours:
             costs.append(cost[:MAX_NEIGHBOURS].copy())
             if len(others):
                 bound[combination] = cost[-1]
-        return cls(copies, own_costs, bound, tuple(near), tuple(costs), search)
+        return cls(copies, record_costs, bound, tuple(near), tuple(costs), search)
 
     @property
     def record_bounds(self) -> Numbers:

@@ -43,7 +43,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, packed, united
 from sqlanon.search.clustering.assign import mend
-from sqlanon.search.clustering.problem import (
+from sqlanon.search.clustering.clustering_problem import (
     Clustering,
     ClusteringProblem,
     records_of,

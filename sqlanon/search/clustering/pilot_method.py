@@ -18,7 +18,7 @@ import numpy as np
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.clustering.bitmaps import WORD, Words, bits_of, counted, flags
 from sqlanon.search.clustering.closure_costs import Joins
-from sqlanon.search.clustering.problem import ClusteringProblem
+from sqlanon.search.clustering.clustering_problem import ClusteringProblem
 
 PAIR_BITS = 11
 MAX_PAIRS = 2**PAIR_BITS
@@ -78,7 +78,7 @@ def boxes_of(
     bits = _members(problem, pools, pool=pool, nodes=nodes)
     size = counted(bits)
     kept = np.flatnonzero(size >= problem.k)
-    kept = kept[_first_of_each(pool[kept], joins.keys_of(nodes[kept]))]
+    kept = kept[_first_per_key(pool[kept], joins.keys_of(nodes[kept]))]
     other = kept >= count * given
     kept = kept[np.lexsort((random.random(len(kept)), other, pool[kept]))]
     kept = kept[places(pool[kept])[0] < MAX_BOXES]
@@ -126,7 +126,7 @@ def _pair_closures(
     return pool, np.stack(columns, axis=1)
 
 
-def _first_of_each(pool: Numbers, keys: Words) -> Numbers:
+def _first_per_key(pool: Numbers, keys: Words) -> Numbers:
     """Positions of the first occurrence of each key within its pool."""
     order = np.lexsort((keys, pool))
     repeated = np.zeros(len(order), np.bool_)

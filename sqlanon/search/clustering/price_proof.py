@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sqlanon.search.arrays import Numbers, Reals, packed, united
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, MapLayout, Words, bits_of, flags
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem, narrow_first
+from sqlanon.search.clustering.clustering_problem import Candidates, ClusteringProblem, narrow_first
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,13 @@ from numpy.typing import NDArray
 from sqlanon.search.arrays import Numbers
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, counted, flags
+from sqlanon.search.clustering.clustering_problem import (
+    NOWHERE,
+    Candidates,
+    Clustering,
+    ClusteringProblem,
+)
 from sqlanon.search.clustering.dual_bound import Duals
-from sqlanon.search.clustering.problem import NOWHERE, Candidates, Clustering, ClusteringProblem
 
 MAX_REDUCED_COST = 1.0
 """Reduced cost up to which sets are taken; dearer ones lose more than records that go one by one
@@ -99,12 +104,12 @@ class _Queue:
         self._maps = BitMaps.of_candidates(
             problem.taxonomies, problem.leaves[self._record], nodes=self._nodes
         )
-        self._held: list[Places] = []
+        self._places: list[Places] = []
         self._is_whole = np.zeros(len(duals.near), np.bool_)
         step = max(1, MEMBERSHIPS_AT_ONCE // problem.records)
         for start in range(0, len(duals.near), step):
             problem.deadline.check()
-            self._held += self._members(start, min(start + step, len(duals.near)))
+            self._places += self._members(start, min(start + step, len(duals.near)))
 
     def _members(self, start: int, stop: int) -> list[Places]:
         """The first of the records that some closures still hold."""
@@ -124,7 +129,7 @@ class _Queue:
         label, made = self._label, int(self._label.max(initial=NOWHERE)) + 1
         heap = [
             (self._value(closure), closure)
-            for closure, remaining in enumerate(self._held)
+            for closure, remaining in enumerate(self._places)
             if len(remaining) >= self._problem.k
         ]
         heapify(heap)
@@ -149,21 +154,21 @@ class _Queue:
 
     def _refreshed(self, closure: int) -> bool:
         """Forgets the records of a closure that are in sets by now; whether enough are left."""
-        remaining = self._held[closure]
+        remaining = self._places[closure]
         remaining = remaining[~self._gone[remaining]]
         if len(remaining) < self._size[closure] and not self._is_whole[closure]:
             remaining = self._members(closure, closure + 1)[0]
-        self._held[closure] = remaining
+        self._places[closure] = remaining
         return len(remaining) >= int(self._size[closure])
 
     def _value(self, closure: int) -> float:
         """The reduced cost of the least set that a closure may still make [units]."""
-        places = self._held[closure][: self._size[closure]]
+        places = self._places[closure][: self._size[closure]]
         return float(self._cost[closure] - self._price[places].sum() / len(places))
 
     def _chosen(self, closure: int) -> Places:
         """The places of a set; none where it fails the demand, and has to be larger."""
-        remaining, size = self._held[closure], int(self._size[closure])
+        remaining, size = self._places[closure], int(self._size[closure])
         worth = int(np.searchsorted(-self._price[remaining], -float(self._cost[closure])))
         for count in sorted({max(size, worth), size}, reverse=True):
             if self._problem.satisfies(self._record[remaining[:count]]):

@@ -36,6 +36,17 @@ from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.bitmaps import Words
 from sqlanon.search.clustering.closure_costs import Joins
+from sqlanon.search.clustering.clustering_problem import (
+    NOWHERE,
+    Candidates,
+    Clustering,
+    ClusteringProblem,
+    closed,
+    closures,
+    members,
+    runs,
+    set_closures,
+)
 from sqlanon.search.clustering.effort import PASSES
 from sqlanon.search.clustering.pilot_method import (
     MAX_BOXES,
@@ -47,17 +58,6 @@ from sqlanon.search.clustering.pilot_method import (
     places,
     replay,
     try_all,
-)
-from sqlanon.search.clustering.problem import (
-    NOWHERE,
-    Candidates,
-    Clustering,
-    ClusteringProblem,
-    closed,
-    closures,
-    members,
-    runs,
-    set_closures,
 )
 from sqlanon.search.clustering.taxonomy import Taxonomy
 
@@ -510,7 +510,7 @@ class Satisfying:
         able[owner[self._problem.forbids(cost)]] = False
         demand = self._problem.demand
         assert demand is not None
-        good = (sizes >= self._problem.k) & demand.hold_each(kept, groups, groups=len(keys))
+        good = (sizes >= self._problem.k) & demand.hold_per_group(kept, groups, groups=len(keys))
         whole = able.copy()
         whole[owner[~good]] = False
         taken = pools[whole]
@@ -541,7 +541,7 @@ class _Groups:
         self._problem, self._joins = problem, joins
         order, self._sizes = np.argsort(group, kind="stable"), np.bincount(group)
         starts = np.cumsum(self._sizes) - self._sizes
-        self._held = np.split(records[order], starts[1:])
+        self._groups = np.split(records[order], starts[1:])
         leaves = problem.leaves[records[order]]
         self._low = np.minimum.reduceat(leaves, starts, axis=0)
         self._high = np.maximum.reduceat(leaves, starts, axis=0)
@@ -559,7 +559,7 @@ class _Groups:
         """Unites groups that fail; whether all hold then and lose no more than so much [units]."""
         if self._problem.forbids(self._cost).any() or self.loss > most:
             return False
-        failing = [one for one, group in enumerate(self._held) if not self._problem.meets(group)]
+        failing = [one for one, group in enumerate(self._groups) if not self._problem.meets(group)]
         while failing:
             one = min(failing, key=lambda number: (int(self._sizes[number]), number))
             partner = self._partner(one, most)
@@ -584,12 +584,12 @@ class _Groups:
         if not len(able):
             return None
         near = able[np.argsort(added[able], kind="stable")]
-        unions = (np.append(self._held[others[place]], self._held[one]) for place in near)
+        unions = (np.append(self._groups[others[place]], self._groups[one]) for place in near)
         tried = zip(near[:MAX_PARTNERS].tolist(), unions, strict=False)
         first = next((place for place, union in tried if self._problem.meets(union)), None)
         place = int(near[0]) if first is None else first
         other = int(others[place])
-        self._held[other] = np.append(self._held[other], self._held[one])
+        self._groups[other] = np.append(self._groups[other], self._groups[one])
         self._low[other], self._high[other] = low[place], high[place]
         self._sizes[other], self._cost[other] = sizes[place], costs[place]
         self.loss += int(added[place])

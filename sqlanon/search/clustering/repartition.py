@@ -17,7 +17,7 @@ import numpy as np
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.assign import join
 from sqlanon.search.clustering.closure_costs import Joins
-from sqlanon.search.clustering.problem import (
+from sqlanon.search.clustering.clustering_problem import (
     NOWHERE,
     Clustering,
     ClusteringProblem,

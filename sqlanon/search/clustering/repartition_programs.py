@@ -42,7 +42,7 @@ import numpy as np
 
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.clustering.closure_costs import Joins
-from sqlanon.search.clustering.problem import ClusteringProblem, closed
+from sqlanon.search.clustering.clustering_problem import ClusteringProblem, closed
 
 MAX_PAIRS = 4096
 """Most pairs of records whose closures are looked at in a pool."""
@@ -145,13 +145,20 @@ def dissolve(
     nodes = np.concatenate([closures, pairs, np.stack(unions, axis=1)])
     keys, chosen = np.unique(joins.keys_of(nodes), return_index=True)
     nodes = nodes[chosen]
-    cost, contains = problem.cost(nodes), _held(problem, leaves, nodes)
-    own_at = np.searchsorted(keys, joins.keys_of(closures))
+    cost, contains = problem.cost(nodes), _contained(problem, leaves, nodes)
+    closure_at = np.searchsorted(keys, joins.keys_of(closures))
     kept = (contains.sum(axis=1) >= problem.k) & ~problem.forbids(cost)
-    kept[own_at] = True
+    kept[closure_at] = True
     places = np.cumsum(kept) - 1
     return Dissolved(
-        *(records, cluster, places[own_at], contains[kept], cost[kept], np.arange(len(records))),
+        *(
+            records,
+            cluster,
+            places[closure_at],
+            contains[kept],
+            cost[kept],
+            np.arange(len(records)),
+        ),
         alike=problem.demand is None,
         room=room,
         price=problem.suppressed,
@@ -175,7 +182,7 @@ def _pair_closures(joins: Joins, leaves: Numbers, *, random: np.random.Generator
     return np.stack(nodes, axis=1)
 
 
-def _held(problem: ClusteringProblem, leaves: Numbers, nodes: Numbers) -> Flags:
+def _contained(problem: ClusteringProblem, leaves: Numbers, nodes: Numbers) -> Flags:
     """Which records closures hold."""
     contains = np.ones((len(nodes), len(leaves)), np.bool_)
     for column, taxonomy in enumerate(problem.taxonomies):

@@ -24,7 +24,7 @@ from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.assign import assign_rest
 from sqlanon.search.clustering.bitmaps import WORD, BitMaps, bits_of, counted, flags
-from sqlanon.search.clustering.problem import (
+from sqlanon.search.clustering.clustering_problem import (
     NOWHERE,
     Candidates,
     Clustering,

@@ -48,7 +48,7 @@ Keys = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRows:
+class RowsInMemory:
     """Distinct combinations of a table in memory.
 
     Args:
@@ -85,9 +85,9 @@ class HashedClasses:
         random: What the numbers of nodes are drawn from.
     """
 
-    def __init__(self, rows: HeldRows, random: np.random.Generator) -> None:
+    def __init__(self, rows: RowsInMemory, random: np.random.Generator) -> None:
         self._rows, self._bits = rows, np.uint64(max(len(rows.sizes) - 1, 1).bit_length())
-        self._own = (np.uint64(1) << self._bits) - np.uint64(1)
+        self._row_mask = (np.uint64(1) << self._bits) - np.uint64(1)
         levels = [[np.asarray(level) for level in column] for column in rows.nodes]
         self._numbers: list[list[Keys]] = [
             [(_drawn(random, int(level[-1]) + 1) << self._bits)[level] for level in column]
@@ -120,7 +120,7 @@ class HashedClasses:
     def count(self, rows: Generalized) -> ClassCounts:
         """The classes; those that fail a model are counted as it is asked for the first time."""
         keys = np.sort(rows.keys)
-        order, classes = (keys & self._own).astype(np.int64), keys >> self._bits
+        order, classes = (keys & self._row_mask).astype(np.int64), keys >> self._bits
         starts = np.flatnonzero(np.append(True, classes[1:] != classes[:-1]))
         sizes = np.add.reduceat(self._rows.sizes[order], starts)
         small = sizes < self._rows.k
@@ -268,7 +268,7 @@ class _Walk:
 
 
 def good_node(
-    lattice: Lattice, rows: HeldRows, *, seed: int = 0, deadline: Deadline = NEVER
+    lattice: Lattice, rows: RowsInMemory, *, seed: int = 0, deadline: Deadline = NEVER
 ) -> Node | None:
     """A node of little loss within the allowance, as far as counts in memory can tell.
 

@@ -11,7 +11,7 @@ from databases import has_triggers
 
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.database_objects import leftovers, own_parts
+from sqlanon.engine.duckdb.database_objects import leftovers, table_parts
 from sqlanon.errors import EngineError, SourceError
 from sqlanon.publishing.rewriting import rewrite
 
@@ -173,7 +173,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(tmp_path, monkeypatch):
         if synced.is_dir():
             raise OSError(22, "Invalid argument")
 
-    monkeypatch.setattr("sqlanon.engine.own_folders.sync", sync)
+    monkeypatch.setattr("sqlanon.engine.locked_folders.sync", sync)
     rewrite(path)
     assert b"MARKER" not in contents(tmp_path)
 
@@ -354,7 +354,7 @@ def test_own_parts_are_those_of_the_table_alone():
             connection.execute(f"CREATE INDEX {name}_age ON {name} (age)")
             connection.execute(f"COMMENT ON COLUMN {name}.age IS 'years'")
         connection.execute("COMMENT ON TABLE owner IS 'of pets'")
-        assert own_parts(DuckDB(connection), qualified("memory", "main", "owner")) == [
+        assert table_parts(DuckDB(connection), qualified("memory", "main", "owner")) == [
             "1 constraint of the original is not carried over: NOT NULL on 'age'",
             "1 column default of the original is not carried over: 'sex'",
             "1 index of the original is not carried over: 'owner_age'",

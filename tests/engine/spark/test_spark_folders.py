@@ -271,16 +271,16 @@ def killed(session, *, at, **how):
 
     Its intermediates are there, and stay when it is killed.
     """
-    before = own_folders()
+    before = locked_folders()
     address = f"sc://{session.client._builder.endpoint}"
     program = textwrap.dedent(KILLED).replace("{policy}", repr(POLICY))
     command = [sys.executable, "-W", "ignore", "-c", program, at, address, json.dumps(how)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert own_folders() > before
+    assert locked_folders() > before
 
 
-def own_folders():
+def locked_folders():
     """Of runs, for their intermediates, or the names of these."""
     return {path.name for path in Path(tempfile.gettempdir()).glob("sqlanon-*")}
 
@@ -298,12 +298,12 @@ def test_a_killed_run_leaves_a_whole_folder_or_none_after_the_next(
 ):
     path, earlier = source(), str(tmp_path / "earlier")
     sqlanon.anonymize(session, POLICY, table=path, into=earlier)
-    before = own_folders(), contents(path), contents(earlier)
+    before = locked_folders(), contents(path), contents(earlier)
     killed(session, at=at, table=path, into=str(tmp_path / "out"))
     sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "next"))
     assert inside(tmp_path) == sorted([*left, "earlier", "next", "people"])
     assert all(read(session, tmp_path / name) == expected() for name in [*left, "next"])
-    assert (own_folders(), contents(path), contents(earlier)) == before
+    assert (locked_folders(), contents(path), contents(earlier)) == before
 
 
 @needs_delta
@@ -313,13 +313,13 @@ def test_a_killed_run_leaves_the_version_before_or_the_next_one(
 ):
     path, place = source(), tmp_path / "out"
     session.sql("SELECT 7 AS `x`").write.format("delta").save(str(place))
-    before, version = (own_folders(), contents(path)), contents(place)
+    before, version = (locked_folders(), contents(path)), contents(place)
     killed(session, at=at, table=path, into=str(place), overwrite=True)
     sqlanon.anonymize(session, POLICY, table=path, into=str(tmp_path / "next"))
     assert inside(tmp_path) == ["next", "out", "people"]
     assert read(session, place, "delta") == (expected() if is_replaced else [(7,)])
     assert read(session, place, "delta", versionAsOf=0) == [(7,)]
-    assert (own_folders(), contents(path)) == before
+    assert (locked_folders(), contents(path)) == before
     assert version.items() <= contents(place).items()
 
 
@@ -331,7 +331,7 @@ def test_a_killed_run_leaves_a_whole_table_or_none_after_the_next(session, sourc
 
     path, home = source(), Path(session.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
     session.sql("CREATE TABLE earlier AS SELECT 7 AS `x`").collect()
-    before, stored = (own_folders(), contents(path)), contents(home)
+    before, stored = (locked_folders(), contents(path)), contents(home)
     killed(session, at=at, table=path, into="released")
     sqlanon.check(session, POLICY, table=path)
     names = sorted(each.name for each in session.catalog.listTables())
@@ -339,6 +339,6 @@ def test_a_killed_run_leaves_a_whole_table_or_none_after_the_next(session, sourc
     for name in names:
         session.sql(f"DROP TABLE {name}").collect()
     assert (names, released) == (["earlier", *left], [expected()] * len(left))
-    assert (own_folders(), contents(path)) == before
+    assert (locked_folders(), contents(path)) == before
     assert stored.items() <= files.items()
     assert {Path(name).parts[0] for name in files.keys() - stored.keys()} == set(left)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from spark_kind import IS_SAIL, KIND
 
-from sqlanon.engine.own_folders import OwnFolder
+from sqlanon.engine.locked_folders import LockedFolder
 from sqlanon.engine.spark import intermediates
 from sqlanon.engine.spark.calls import Calls
 from sqlanon.engine.spark.intermediates import RemoteFiles, cluster
@@ -220,7 +220,7 @@ def test_checkpoints_of_sail_are_refused_since_their_files_stay(session):
 def test_dead_notes_are_those_of_ours_alone():
     others = Path(tempfile.gettempdir()) / "sqlanon-far-somebody"
     others.mkdir()
-    folder = OwnFolder.make(None, "sqlanon-far-")
+    folder = LockedFolder.make(None, "sqlanon-far-")
     intermediates.reclaimed("sqlanon-far-", lambda _: True)
     assert (folder.path.exists(), others.exists()) == (True, True)
     folder.remove()

@@ -12,12 +12,12 @@ import sqlanon
 from sqlanon import Hierarchy, KAnonymity, LDiversity, Policy
 from sqlanon.deadline import Deadline
 from sqlanon.methods.clustering import clusters, partial_domain
-from sqlanon.methods.clustering.first import Begun, FirstClusters
+from sqlanon.methods.clustering.first import FirstClusters, StartedBlock
 from sqlanon.methods.fulldomain import method as fulldomain
 from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
-from sqlanon.search.clustering.problem import Clustering
+from sqlanon.search.clustering.clustering_problem import Clustering
 from sqlanon.search.lattice.incognito import STEPS, WIDE_BATCH, best_node
 
 CLUSTERS = [name for name, row in METHODS.items() if issubclass(row.options, ClusterOptions)]
@@ -150,7 +150,7 @@ def test_no_search_that_is_cut_short_loses_more_than_the_best_node(
         problem = releases.problem
         halves = Clustering.of(problem, np.arange(problem.records) * 2 // problem.records)
         first = FirstClusters(halves, ended="the cover")
-        return [Begun(releases.placeable, problem, first)]
+        return [StartedBlock(releases.placeable, problem, first)]
 
     best = best_of_structured()
     monkeypatch.setattr(clusters, "begin", begin)

@@ -18,7 +18,7 @@ from sqlanon.methods.clustering.first import COVERED, FirstClusters, _blocks, be
 from sqlanon.methods.clustering.releases import Releases
 from sqlanon.methods.registry import Options
 from sqlanon.search.clustering.assign import unplaceable
-from sqlanon.search.clustering.problem import NOWHERE, Clustering
+from sqlanon.search.clustering.clustering_problem import NOWHERE, Clustering
 
 PROBLEM = problem_of([("a",)] * 3 + [("b",)] * 3, 3)
 

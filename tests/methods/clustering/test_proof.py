@@ -18,9 +18,9 @@ from sqlanon.methods.clustering import pricing
 from sqlanon.methods.clustering.first import Proof
 from sqlanon.methods.clustering.pricing import Mine, _takes_a_moment, effort_of
 from sqlanon.methods.registry import Options
+from sqlanon.search.clustering.clustering_problem import Clustering
 from sqlanon.search.clustering.dual_bound import Ascent
 from sqlanon.search.clustering.effort import PASSES
-from sqlanon.search.clustering.problem import Clustering
 
 pytestmark = pytest.mark.slow
 

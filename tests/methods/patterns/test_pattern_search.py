@@ -17,7 +17,7 @@ from sqlanon import AlphaAnonymity, BetaLikeness, DeltaDisclosure
 from sqlanon.deadline import Deadline
 from sqlanon.methods.patterns import optimum
 from sqlanon.methods.patterns.optimum import components, optimal, places_of
-from sqlanon.methods.patterns.problem import Parts, published_cost
+from sqlanon.methods.patterns.pattern_problem import Parts, published_cost
 from sqlanon.policy.policy import Policy, Sensitive
 from sqlanon.policy.privacy import LDiversity, TCloseness
 from sqlanon.policy.sizes import KAnonymity

@@ -24,8 +24,8 @@ from sqlanon.search.clustering.agglomerative import (
     shrunk,
 )
 from sqlanon.search.clustering.closure_costs import NodeCosts
+from sqlanon.search.clustering.clustering_problem import members
 from sqlanon.search.clustering.neighbours import Neighbours
-from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25)
 FORMULAS = {

@@ -25,8 +25,8 @@ from sqlanon.search.clustering.annealing import (
     drawn_number,
     states,
 )
+from sqlanon.search.clustering.clustering_problem import NOWHERE, records_of
 from sqlanon.search.clustering.effort import Schedule
-from sqlanon.search.clustering.problem import NOWHERE, records_of
 from sqlanon.search.privacy import Demands, ValueDemand
 
 pytestmark = pytest.mark.slow

@@ -27,10 +27,10 @@ from sqlanon.deadline import Deadline
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.search.clustering import refinement
 from sqlanon.search.clustering.anytime import crossed, improved
+from sqlanon.search.clustering.clustering_problem import NOWHERE, Clustering
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.dual_bound import dual_bound
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import NOWHERE, Clustering
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.search.clustering.refinement import ClosuresMet, parts_of_k, refine
 

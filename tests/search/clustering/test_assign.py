@@ -15,9 +15,9 @@ from strategies import as_model, bounded
 from sqlanon.errors import UnsatisfiableError
 from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
 from sqlanon.search.clustering.assign import assign_rest, lessened, mend, returned, unplaceable
+from sqlanon.search.clustering.clustering_problem import NOWHERE, Clustering, column_bounds, members
 from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, column_bounds, members
 from sqlanon.search.clustering.refinement import refine
 from sqlanon.search.privacy import Demands, ValueDemand
 

@@ -33,9 +33,9 @@ from sqlanon.search.clustering.blocks_of_clusters import (
     improved_in_blocks,
     put_together,
 )
+from sqlanon.search.clustering.clustering_problem import NOWHERE, Clustering, members
 from sqlanon.search.clustering.direct_cover import direct_cover
 from sqlanon.search.clustering.mondrian import cut_clusters
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, members
 from sqlanon.workers import Process, processes
 
 pytestmark = pytest.mark.slow

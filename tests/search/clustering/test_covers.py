@@ -28,8 +28,8 @@ from strategies import problems
 from sqlanon.errors import PolicyError, TimeLimitError, UnsatisfiableError
 from sqlanon.search.clustering import set_cover as cover
 from sqlanon.search.clustering.assign import assign_rest
+from sqlanon.search.clustering.clustering_problem import NOWHERE, Clustering, column_bounds, members
 from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover, published_direct_cover
-from sqlanon.search.clustering.problem import NOWHERE, Clustering, column_bounds, members
 from sqlanon.search.clustering.set_cover import (
     convert,
     converted,

@@ -16,9 +16,9 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
+from sqlanon.search.clustering.clustering_problem import members
 from sqlanon.search.clustering.diameter_cover import covering_balls, diameter_cover
 from sqlanon.search.clustering.neighbours import Neighbours
-from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25)
 

@@ -18,10 +18,10 @@ from sqlanon.hierarchy.tree import Tree
 from sqlanon.loss.cells import LARGEST
 from sqlanon.search.clustering import price_proof
 from sqlanon.search.clustering.bitmaps import BitMaps, MapLayout, flags
+from sqlanon.search.clustering.clustering_problem import Candidates, column_bounds
 from sqlanon.search.clustering.direct_cover import Cheapest
 from sqlanon.search.clustering.dual_bound import Ascent, Duals, dual_bound, standing, stands_at
 from sqlanon.search.clustering.price_proof import AlikeRecords, WholePass
-from sqlanon.search.clustering.problem import Candidates, column_bounds
 
 pytestmark = pytest.mark.slow
 

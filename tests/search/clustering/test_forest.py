@@ -15,9 +15,9 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering import neighbours
+from sqlanon.search.clustering.clustering_problem import Clustering, members
 from sqlanon.search.clustering.forest import ROOT, SpanningForest, decomposed, forest, grown
 from sqlanon.search.clustering.neighbours import Neighbours
-from sqlanon.search.clustering.problem import Clustering, members
 
 FEW = settings(max_examples=30)
 

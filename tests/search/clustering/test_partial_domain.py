@@ -18,6 +18,7 @@ from strategies import problems
 
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering import partial_domain as partial
+from sqlanon.search.clustering.clustering_problem import members
 from sqlanon.search.clustering.partial_domain import (
     best_classes,
     children,
@@ -25,7 +26,6 @@ from sqlanon.search.clustering.partial_domain import (
     purity_squares,
     standing,
 )
-from sqlanon.search.clustering.problem import members
 
 FEW = settings(max_examples=25)
 

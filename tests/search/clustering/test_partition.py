@@ -16,6 +16,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.hierarchy.declaration import Tree
 from sqlanon.loss.cells import CellCosts
 from sqlanon.policy.privacy import AlphaAnonymity, LDiversity, TCloseness
+from sqlanon.search.clustering.clustering_problem import ClusteringProblem, members
 from sqlanon.search.clustering.mondrian import (
     RULES,
     Dimension,
@@ -26,7 +27,6 @@ from sqlanon.search.clustering.mondrian import (
     may_halve,
     partition,
 )
-from sqlanon.search.clustering.problem import ClusteringProblem, members
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.privacy import Sparse, ValueDemand
 

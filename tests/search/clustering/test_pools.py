@@ -13,8 +13,8 @@ from strategies import problems
 from sqlanon.search.clustering import closure_costs as closures
 from sqlanon.search.clustering.bitmaps import flags
 from sqlanon.search.clustering.closure_costs import Joins
+from sqlanon.search.clustering.clustering_problem import Clustering, members
 from sqlanon.search.clustering.pilot_method import NO_LOSS, Pools, boxes_of, replay, try_all
-from sqlanon.search.clustering.problem import Clustering, members
 from sqlanon.search.clustering.refinement import Satisfying, by_node, mixed, refine, slices
 
 

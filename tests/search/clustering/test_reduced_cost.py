@@ -14,8 +14,8 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.errors import TimeLimitError
 from sqlanon.search.clustering import reduced_cost_cover as reduced_cost
+from sqlanon.search.clustering.clustering_problem import NOWHERE, members
 from sqlanon.search.clustering.dual_bound import Duals, dual_bound
-from sqlanon.search.clustering.problem import NOWHERE, members
 from sqlanon.search.clustering.reduced_cost_cover import (
     MAX_REDUCED_COST,
     chosen_sets,

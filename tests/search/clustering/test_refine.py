@@ -12,8 +12,8 @@ from oracles.covers import Distinct, candidates_of, check, least_loss, problem_o
 from strategies import problems
 
 from sqlanon.deadline import Deadline
+from sqlanon.search.clustering.clustering_problem import NOWHERE, Clustering
 from sqlanon.search.clustering.direct_cover import Cheapest, direct_cover
-from sqlanon.search.clustering.problem import NOWHERE, Clustering
 from sqlanon.search.clustering.refinement import cut_groups, parts_of_k, refine
 from sqlanon.search.clustering.set_cover import set_cover
 

@@ -15,8 +15,8 @@ from strategies import problems
 from sqlanon.deadline import Deadline
 from sqlanon.search.clustering import repartition as search
 from sqlanon.search.clustering.closure_costs import Joins
+from sqlanon.search.clustering.clustering_problem import NOWHERE, Clustering
 from sqlanon.search.clustering.direct_cover import direct_cover
-from sqlanon.search.clustering.problem import NOWHERE, Clustering
 from sqlanon.search.clustering.repartition import repartitioned
 from sqlanon.search.clustering.repartition_programs import (
     assignment_program,

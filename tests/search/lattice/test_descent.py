@@ -17,7 +17,7 @@ from sqlanon.loss.cells import CELL_LOSSES, LOSSES, CellCosts
 from sqlanon.loss.objectives import CellObjective
 from sqlanon.policy.privacy import LDiversity
 from sqlanon.search.lattice import descent
-from sqlanon.search.lattice.descent import HashedClasses, HeldRows, good_node
+from sqlanon.search.lattice.descent import HashedClasses, RowsInMemory, good_node
 from sqlanon.search.lattice.incognito import Lattice
 from sqlanon.search.privacy import Demands, ValueDemand
 
@@ -60,7 +60,7 @@ def cases(draw):
         smallest=draw(st.sampled_from([0, k])),
     )
     sized = Counter(records)
-    rows = HeldRows(
+    rows = RowsInMemory(
         [np.array(column, np.int32) for column in zip(*sized, strict=True)],
         np.array(list(sized.values())),
         nodes,
@@ -120,7 +120,7 @@ def two_columns():
     objective = CellObjective(costs.unit, 4, floor)
     lattice = Lattice((0, 0), (1, 1), [[1.0, 0.0]] * 2, 4, 0, objective)
     leaves = [np.array(column, np.int32) for column in ([0, 0, 1, 1], [0, 1, 0, 1])]
-    return lattice, HeldRows(leaves, np.ones(4, int), [t.nodes for t in trees], costs.costs, 2)
+    return lattice, RowsInMemory(leaves, np.ones(4, int), [t.nodes for t in trees], costs.costs, 2)
 
 
 def test_kicks_find_what_the_first_turns_of_the_columns_miss(monkeypatch):

@@ -15,7 +15,7 @@ and on the order of the columns, so there are several: from the coarsest recodin
 one known with some columns made as general as may be. Then two columns at a time are branched on
 while the others stay.
 
-Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `problem`.
+Source: bounds after Bayardo and Agrawal 2005 and Li and Li 2007, see `scheme_problem`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from sqlanon.search.lattice.schemes.inner import (
     block_costs,
     slices_of,
 )
-from sqlanon.search.lattice.schemes.problem import (
+from sqlanon.search.lattice.schemes.scheme_problem import (
     FlexibilityStep,
     Recoding,
     SchemeOutcome,

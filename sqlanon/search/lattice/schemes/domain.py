@@ -140,8 +140,8 @@ class Domain:
         for number, (start, end) in enumerate(units):
             unit[places[start:end]] = number
         records = np.bincount(unit[unit >= 0], np.asarray(counts)[unit >= 0], len(units))
-        own_levels = tuple(_levels(nodes, units)) if scheme in GUIDED else ()
-        return cls(scheme, places, unit, records.astype(np.int64), roots, own_levels)
+        guided_levels = tuple(_levels(nodes, units)) if scheme in GUIDED else ()
+        return cls(scheme, places, unit, records.astype(np.int64), roots, guided_levels)
 
     @property
     def units(self) -> int:

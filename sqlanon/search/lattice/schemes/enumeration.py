@@ -56,7 +56,7 @@ from sqlanon.errors import TimeLimitError
 from sqlanon.progress import tell
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.lattice.schemes.domain import Domain, Partition
-from sqlanon.search.lattice.schemes.problem import (
+from sqlanon.search.lattice.schemes.scheme_problem import (
     Evaluated,
     Recoding,
     SchemeOutcome,

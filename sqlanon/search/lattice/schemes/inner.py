@@ -25,7 +25,7 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.policy.schemes import ORDERED
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.lattice.schemes.domain import Block, Branch, Domain, Partition, partition_of
-from sqlanon.search.lattice.schemes.problem import SchemeProblem, classes_of
+from sqlanon.search.lattice.schemes.scheme_problem import SchemeProblem, classes_of
 
 CELLS = 4_000_000
 """Figures of blocks and classes that are held at a time."""
@@ -130,7 +130,7 @@ def block_costs(
         leaves: Leaves that each block stands for.
     """
     step = max(1, CELLS // max(slices.sizes.shape[1], 1))
-    own_prices = problem.block_prices(column, members, leaves=leaves)
+    member_prices = problem.block_prices(column, members, leaves=leaves)
     parts = []
     for start in range(0, len(members), step):
         rows = slice(start, start + step)
@@ -143,7 +143,7 @@ def block_costs(
         if slices.prices is None:
             priced = sizes * sizes
         else:
-            priced = units @ slices.prices + own_prices[rows].astype(float) @ slices.sizes
+            priced = units @ slices.prices + member_prices[rows].astype(float) @ slices.sizes
         parts.append(Costs.of(problem, Slices(sizes, priced, values, slices.starts)))
     return Costs.joined(parts)
 
@@ -566,11 +566,11 @@ class Inner:
                 priced = sizes * sizes
             else:
                 priced = sums.prices[last] - sums.prices[first]
-                priced += self._own_prices(slices.sizes, sizes, rows=rows)
+                priced += self._unit_prices(slices.sizes, sizes, rows=rows)
             parts.append(Costs.of(self.problem, Slices(sizes, priced, values, slices.starts)))
         return Costs.joined(parts)
 
-    def _own_prices(self, by_unit: Reals, sizes: Reals, *, rows: slice) -> Reals:
+    def _unit_prices(self, by_unit: Reals, sizes: Reals, *, rows: slice) -> Reals:
         """What the cells of this column cost, by block and class.
 
         Args:

@@ -22,7 +22,7 @@ from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.lattice.schemes.domain import Block, Branch, Domain, leaf_count
 from sqlanon.search.lattice.schemes.inner import CELLS, Part, Recoded, Slices, block_costs, unbeaten
-from sqlanon.search.lattice.schemes.problem import SchemeProblem
+from sqlanon.search.lattice.schemes.scheme_problem import SchemeProblem
 
 WIDEST = 16
 """Most siblings whose sets are all looked at: there are 2^16."""

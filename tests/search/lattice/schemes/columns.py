@@ -12,7 +12,7 @@ from sqlanon import AlphaAnonymity, LDiversity
 from sqlanon.hierarchy.tree import Tree
 from sqlanon.policy.schemes import SCHEMES
 from sqlanon.search.lattice.schemes.domain import Domain
-from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
+from sqlanon.search.lattice.schemes.scheme_problem import CellPrices, SchemeProblem
 from sqlanon.search.privacy import Demands, ValueDemand
 
 

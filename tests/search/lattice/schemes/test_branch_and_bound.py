@@ -13,7 +13,7 @@ from sqlanon.deadline import NEVER
 from sqlanon.methods.registry import METHODS
 from sqlanon.search.lattice.schemes import branch_and_bound, siblings
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
-from sqlanon.search.lattice.schemes.problem import SchemeProblem
+from sqlanon.search.lattice.schemes.scheme_problem import SchemeProblem
 from sqlanon.search.privacy import Demands, ValueDemand
 
 losses = st.sampled_from(METHODS["scheme"].losses)

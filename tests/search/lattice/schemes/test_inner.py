@@ -16,7 +16,7 @@ from sqlanon.methods.registry import METHODS
 from sqlanon.search.lattice.schemes import inner as inner_column
 from sqlanon.search.lattice.schemes.domain import leaf_count
 from sqlanon.search.lattice.schemes.inner import Inner, block_costs, slices_of
-from sqlanon.search.lattice.schemes.problem import CellPrices, SchemeProblem
+from sqlanon.search.lattice.schemes.scheme_problem import CellPrices, SchemeProblem
 from sqlanon.search.lattice.schemes.trees import count
 
 losses = st.sampled_from(METHODS["scheme"].losses)

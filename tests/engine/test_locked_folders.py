@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from sqlanon.engine.own_folders import (
+from sqlanon.engine.locked_folders import (
     HIDDEN,
     OWNER,
     VISIBLE,
-    OwnFolder,
-    own_folder,
+    LockedFolder,
+    locked_folder,
     swept,
     write_file,
     write_private,
@@ -28,8 +28,9 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX locks")
 def dead(place, prefix=VISIBLE):
     """The folder of a process that has been killed, with a file in it."""
     code = (
-        "import os, signal, sys; from sqlanon.engine.own_folders import OwnFolder; "
-        "made = OwnFolder.make(sys.argv[1], sys.argv[2]); (made.path / 'spill').write_text('x'); "
+        "import os, signal, sys; from sqlanon.engine.locked_folders import LockedFolder; "
+        "made = LockedFolder.make(sys.argv[1], sys.argv[2]); "
+        "(made.path / 'spill').write_text('x'); "
         "(made.path / 'inner').mkdir(); (made.path / 'inner' / 'spill').write_text('x'); "
         "print(made.path, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -51,7 +52,7 @@ def test_the_folder_of_a_dead_process_is_removed_and_told(tmp_path, prefix):
 
 
 def test_the_folder_of_a_living_process_is_left_alone(tmp_path):
-    with own_folder(tmp_path) as folder:
+    with locked_folder(tmp_path) as folder:
         assert folder.stat().st_mode & 0o777 == 0o700
         assert swept([tmp_path]) == []
         assert folder.exists()
@@ -106,7 +107,7 @@ def test_the_folder_of_another_user_is_left_alone(tmp_path):
 
 
 def test_what_cannot_be_removed_keeps_its_owners_file(tmp_path, monkeypatch):
-    folder = OwnFolder.make(tmp_path)
+    folder = LockedFolder.make(tmp_path)
     (folder.path / "spill").write_text("x")
     with monkeypatch.context() as patch:
         patch.setattr("pathlib.Path.unlink", lambda *_, **__: (_ for _ in ()).throw(OSError()))
@@ -137,7 +138,7 @@ def test_an_interruption_leaves_no_folder(tmp_path, monkeypatch, moment):
         return carried_out(*given)
 
     monkeypatch.setattr(home, name, once)
-    with pytest.raises(KeyboardInterrupt), own_folder(tmp_path):
+    with pytest.raises(KeyboardInterrupt), locked_folder(tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
 

@@ -22,8 +22,8 @@ from sqlanon.methods.local import EncodedRecords
 from sqlanon.methods.unsatisfiable import models_text, unsatisfied_as_one
 from sqlanon.policy.policy import Policy, least_share
 from sqlanon.search.arrays import Flags, Numbers
+from sqlanon.search.clustering.clustering_problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.dual_bound import dual_bound
-from sqlanon.search.clustering.problem import Candidates, ClusteringProblem
 from sqlanon.search.clustering.taxonomy import Taxonomy
 from sqlanon.search.patterns import LEFT, DistinctRows, Placed, instance_keys
 from sqlanon.wording import counted

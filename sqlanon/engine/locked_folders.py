@@ -1,4 +1,4 @@
-"""Own folders: what is spilled or half written lies in them, and no killed run leaves one for good.
+"""Locked folders: what is spilled or half written lies there, and none is left for good.
 
 A folder is for its owner alone and holds a file that is locked for as long as its process lives:
 the system lets go of the lock however that ends, `kill -9` included. So whoever can lock the file
@@ -39,7 +39,7 @@ _ABANDONED = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class OwnFolder:
+class LockedFolder:
     """A folder that only its owner can read, until `remove`.
 
     Args:
@@ -51,7 +51,7 @@ class OwnFolder:
     lock: int | None
 
     @classmethod
-    def make(cls, parent: str | Path | None = None, prefix: str = VISIBLE) -> OwnFolder:
+    def make(cls, parent: str | Path | None = None, prefix: str = VISIBLE) -> LockedFolder:
         """A new folder.
 
         Args:
@@ -72,7 +72,7 @@ class OwnFolder:
                 return folder
 
     @classmethod
-    def _owned(cls, path: Path) -> OwnFolder | None:
+    def _owned(cls, path: Path) -> LockedFolder | None:
         """A folder with its owner's file, locked; None where a sweep took it away meanwhile."""
         owner = os.open(path / OWNER, os.O_RDWR | os.O_CREAT, 0o600)
         if fcntl is None:
@@ -102,9 +102,9 @@ class OwnFolder:
 
 
 @contextmanager
-def own_folder(parent: str | Path | None = None, prefix: str = VISIBLE) -> Iterator[Path]:
-    """The path of an `OwnFolder` for as long as it lasts."""
-    folder = OwnFolder.make(parent, prefix)
+def locked_folder(parent: str | Path | None = None, prefix: str = VISIBLE) -> Iterator[Path]:
+    """The path of a `LockedFolder` for as long as it lasts."""
+    folder = LockedFolder.make(parent, prefix)
     try:
         yield folder.path
     finally:
@@ -118,11 +118,11 @@ class DraftFile:
     Until then the target stays as it was, whatever goes wrong. Who follows a link gets the new one.
 
     Args:
-        folder: An own folder beside the target.
+        folder: A locked folder beside the target.
         target: The file that it becomes, links resolved.
     """
 
-    folder: OwnFolder
+    folder: LockedFolder
     target: Path
 
     @classmethod
@@ -133,7 +133,7 @@ class DraftFile:
             OSError: It cannot be written; nothing is left of it.
         """
         target = target.resolve()
-        draft = cls(OwnFolder.make(target.parent, HIDDEN), target)
+        draft = cls(LockedFolder.make(target.parent, HIDDEN), target)
         try:
             draft.fill(text)
         except BaseException:
@@ -223,7 +223,7 @@ def digest(path: Path) -> str:
 
 
 def swept(parents: Iterable[str | Path | None]) -> list[str]:
-    """Removes own folders whose owner is dead; returns a sentence for each place that had some.
+    """Removes locked folders whose owner is dead; returns a sentence for each place that had some.
 
     Args:
         parents: Where to look; None is the system's temporary directory.
@@ -239,7 +239,7 @@ def swept(parents: Iterable[str | Path | None]) -> list[str]:
 
 
 def reclaimed(prefix: str, clears: Callable[[Path], bool]) -> None:
-    """Removes dead own folders of a prefix, which `swept` does not know, from the system's place.
+    """Removes dead folders of a prefix, which `swept` does not know, from the system's place.
 
     Args:
         prefix: Of folders that name what lies elsewhere.
