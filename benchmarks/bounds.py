@@ -79,7 +79,7 @@ def asked(task, k):
     _, columns, loss = TABLES[task]
     own = {"adult": full, "wide": coarse}.get(task, lambda _: Hierarchy.suppression())
     if task == "generated":
-        own = next(iter(generated(duckdb.connect(), [census.FEWEST]))).__getitem__
+        own = next(iter(generated(duckdb.connect(), [census.MIN_HIDDEN]))).__getitem__
     hierarchies = {name: own(name) for name in columns}
     return Policy(hierarchies, models=[KAnonymity(k)], others="drop"), loss
 

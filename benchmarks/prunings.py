@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlanon.deadline import NEVER
 from sqlanon.search.lattice.schemes.enumeration import (
-    ROOM,
+    MAX_OPEN_BYTES,
     Downward,
     Frontier,
     Least,
@@ -145,12 +145,12 @@ def random_recodings(problem, prunings):
         yield tuple(recoding)
 
 
-def bottom_up(problem, prunings=None, *, deadline=NEVER, room=ROOM):
+def bottom_up(problem, prunings=None, *, deadline=NEVER, room=MAX_OPEN_BYTES):
     """The best recoding, searched from the finest."""
     return _searched(Upward, problem, prunings or Prunings(), deadline, room)
 
 
-def top_down(problem, prunings=None, *, deadline=NEVER, room=ROOM):
+def top_down(problem, prunings=None, *, deadline=NEVER, room=MAX_OPEN_BYTES):
     """The best recoding, searched from the coarsest."""
     return _searched(Downward, problem, prunings or Prunings(), deadline, room)
 

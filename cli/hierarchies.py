@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 READING = "reading: the values of columns"
 """What these commands do for as long as it takes."""
-SHOWN = 1000
+MAX_MISSING_NAMED = 1000
 """Missing values that are named at most."""
 
 commands = typer.Typer(
@@ -181,7 +181,7 @@ def check(*, given: Input, bindings: Bindings, run: RunOptions) -> None:
     """Check that hierarchies fit their columns, and list every fault."""
     from sqlanon.microdata.inspect import bind_hierarchies
 
-    shown = SHOWN if bindings.show_values else 0
+    shown = MAX_MISSING_NAMED if bindings.show_values else 0
     opening = run.opening(given.text)
     with progress(run, READING):
         bound = bind_hierarchies(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlanon.suggestion.suggestion import ColumnSuggestion, Suggestion
 
 POLICY = "policy.toml"
-WIDTH = 98
+LINE_LETTERS = 98
 EXPLAINED = 12
 """Undecided columns whose reasons are printed; those of others are in the file."""
 _ROLES = {
@@ -139,7 +139,7 @@ def _page(written: Suggestion, file: Path, commands: list[str]) -> str:
     """What was suggested, what is left to do, and the next commands, for a reader."""
     from sqlanon.suggestion.suggestion import ADVISORY
 
-    width = columns_of(sys.stdout) or WIDTH
+    width = columns_of(sys.stdout) or LINE_LETTERS
     rows = [("column", "role", "generalized by")]
     rows += [
         (column.name, column.role.value, column.described())
@@ -286,7 +286,7 @@ def _prompt(question: str, suggested: str) -> str:
 def _tell(text: str) -> None:
     """Prints a part of the conversation beside standard output, which is for the result."""
     margin = text[: len(text) - len(text.lstrip(" "))]
-    width = (columns_of(sys.stderr) or WIDTH) - 1
+    width = (columns_of(sys.stderr) or LINE_LETTERS) - 1
     plain = output.printable(text.lstrip("\n"))
     lines = wrap(plain, width, subsequent_indent=f"{margin}  ", break_on_hyphens=False)
     output.tell("\n".join(["", *lines] if text.startswith("\n") else lines))

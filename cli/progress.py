@@ -19,11 +19,11 @@ from .options import RunOptions
 from .output import printable, standing_aside
 from .terminal import console_of, draws_on
 
-PATIENCE = 1.0
+SHOWN_AFTER_SECONDS = 1.0
 """What a command takes at least to be shown [seconds]."""
 REDRAWN = 0.25
 """Time between two drawings [seconds]."""
-BAR = 24
+BAR_LETTERS = 24
 """Width of the bar [letters]."""
 
 
@@ -110,7 +110,7 @@ class _Bar:
 
     def _draw(self) -> None:
         """Draws until the end, from the time on when a command has taken long enough."""
-        pause = PATIENCE
+        pause = SHOWN_AFTER_SECONDS
         while not self.ended.wait(pause):
             pause = REDRAWN
             with self.lock:
@@ -165,7 +165,7 @@ def _made() -> Any:
     made = drawing.Progress(
         drawing.SpinnerColumn(),
         drawing.TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True)),
-        Bar(BAR),
+        Bar(BAR_LETTERS),
         Share(table_column=Column(no_wrap=True)),
         drawing.TextColumn("{task.fields[detail]}", markup=False, table_column=detail),
         console=console_of(sys.stderr),

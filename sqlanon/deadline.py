@@ -94,7 +94,7 @@ def _from_now(seconds: float, clock: Callable[[], float]) -> Deadline:
 
 NEVER = Deadline()
 """No limit."""
-PATIENCE = 0.1
+REPEAT_SECONDS = 0.1
 """How long what was told to stop has until it is told again [s]."""
 
 
@@ -115,7 +115,7 @@ def watched(deadline: Deadline, stop: Callable[[], object]) -> Iterator[None]:
         while not done.wait(deadline.timeout()):
             if deadline.expired:
                 stop()
-                done.wait(PATIENCE)
+                done.wait(REPEAT_SECONDS)
 
     watcher = threading.Thread(target=watch, name="sqlanon-deadline", daemon=True)
     watcher.start()

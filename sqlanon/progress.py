@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 Progress = Callable[[str], None]
 """Receives a line, mostly a `ProgressLine`."""
-STEP = 0.01
+SHARE_STEP = 0.01
 """By how much a share grows from one line to the next."""
 
 
@@ -106,7 +106,7 @@ def advance(share: float) -> None:
     if report is None:
         return
     done = report.begin + report.width * share
-    if done - report.shown >= STEP:
+    if done - report.shown >= SHARE_STEP:
         report.shown = done
         report.receive(ProgressLine(report.line, done))
 

@@ -24,7 +24,7 @@ SMALLEST = [
     "check.py --records 2000 --runs 1",
     "scale.py --records 1000",
     "crashes.py kills --records 2000 --kills 1",
-    "crashes.py interrupts --records 2000 --interrupts 1",
+    "crashes.py interrupts --records 2000 --interrupts 1 --grace 60",
     "covers.py adult --k 5 --records 30",
     "covers.py suppression --k 5 --records 60",
     "covers.py blocks --k 5 --records 20",
@@ -35,7 +35,7 @@ SMALLEST = [
     "elsewhere.py --records 100 --engines duckdb",
     "fetching.py --rows 1000 --runs 1",
     "curves.py methods --tables adult-5 --records 60 --methods mondrian anytime incognito "
-    "--passes 1 --limits 0.3 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
+    "--passes 1 --limits 2 --effort quick --rows {folder}/rows.csv --chart {folder}/chart.svg",
     "curves.py models --records 30 --methods mondrian",
     "curves.py scale --records 60 --cores 1",
     "fuzzing.py releases --cases 3",

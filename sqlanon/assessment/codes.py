@@ -24,7 +24,7 @@ from sqlanon.query.classes.table_classes import Coding, coded_rows
 from sqlanon.query.syntax import rows_of
 from sqlanon.sqltext import Sql
 
-WIDE = 32
+MAX_COLUMNS_AT_ONCE = 32
 """Columns above which a table is written in parts."""
 COLUMNS_OF_A_PART = 16
 Subset = int
@@ -131,7 +131,7 @@ def code_rows(
     Raises:
         SourceError: The table changed while it was read.
     """
-    if len(names) > WIDE:
+    if len(names) > MAX_COLUMNS_AT_ONCE:
         carried = [*ranks, *([] if entity is None else [entity])]
         parts = _write_parts(engine, table, names=names, carried=carried)
         first = len(names)
@@ -220,7 +220,7 @@ def code_table(
     """
     codes: _ColumnCodes | _Parts
     query: Sql | exp.Select
-    if len(names) > WIDE:
+    if len(names) > MAX_COLUMNS_AT_ONCE:
         codes = _write_parts(engine, table, names=names, entity=entity)
         query = risk.wide_rows(codes.numbered, codes.tables)
     else:

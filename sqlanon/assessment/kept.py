@@ -14,10 +14,10 @@ from sqlanon.query.classes import table_classes
 from sqlanon.query.syntax import rows_of
 from sqlanon.reports.kept import KeptColumn, KeptColumns, KeptPair
 
-BATCH = 8  # sets that a query counts at once
-LARGE = 1_000_000  # records from which it counts one, since each set holds its classes in memory
-COUNTED_ROWS = 10_000_000  # rows that are grouped for sets of columns besides single ones
-MOST_SETS = 100  # such sets
+SETS_PER_QUERY = 8  # sets that a query counts at once
+ONE_SET_RECORDS = 1_000_000  # records from which it counts one: each set holds its classes
+MAX_GROUPED_ROWS = 10_000_000  # rows that are grouped for sets of columns besides single ones
+MAX_GROUPED_SETS = 100  # such sets
 
 
 def kept_columns(
@@ -83,8 +83,8 @@ def with_joined(engine: Engine, table: exp.Table, *, kept: KeptColumns, entity: 
     if not joinable:
         return replace(kept, entity=entity)
     joined: dict[str, tuple[int, ...]] = {}
-    for start in range(0, len(names), BATCH):
-        batch = names[start : start + BATCH]
+    for start in range(0, len(names), SETS_PER_QUERY):
+        batch = names[start : start + SETS_PER_QUERY]
         rows = engine.rows(table_classes.joined_records(table, batch, entity=entity))
         joined |= {batch[place]: tuple(figures) for place, *figures in rows}
     columns = [
@@ -110,12 +110,12 @@ class _Counter:
     @property
     def left(self) -> int:
         """How many sets the budget still allows."""
-        return max(min(MOST_SETS, COUNTED_ROWS // self.records) - self.spent, 0)
+        return max(min(MAX_GROUPED_SETS, MAX_GROUPED_ROWS // self.records) - self.spent, 0)
 
     def counts(self, sets: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
         """Classes, and records alone in one, of each set."""
         counts = [(0, 0)] * len(sets)
-        at_once = BATCH if self.records < LARGE else 1
+        at_once = SETS_PER_QUERY if self.records < ONE_SET_RECORDS else 1
         for start in range(0, len(sets), at_once):
             query = table_classes.set_counts(self.table, sets[start : start + at_once])
             for place, classes, unique in self.engine.rows(query):

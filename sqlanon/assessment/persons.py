@@ -30,11 +30,11 @@ REPEATED = 1.25
 """Mean records of a value from which values repeat [records]."""
 NEARLY_KEY = 10
 """Mean records of a quasi-identifier's value up to which it is nearly a key [records]."""
-FEW = 20
+MAX_KINDS = 20
 """Values up to which a column rather names kinds than persons."""
-MARGIN = 1.15
+ESTIMATE_MARGIN = 1.15
 """How far an estimate of distinct values may be off, as a factor."""
-LOOKED_AT = 1000
+SAMPLED_VALUES = 1000
 """About how many values are looked at: all records of each, chosen by a hash."""
 DIFFERING = 0.2
 """Share of the differences between values up to which those within values settle a column."""
@@ -73,11 +73,11 @@ def person_notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[st
 
     - Where an identifier has less than `REPEATED` records per value, and a value in nearly every
       record, records are persons: nothing is noted.
-    - Identifiers are noted that have `REPEATED` records per value or more, and more than `FEW`
-      values or more than records per value; where there is none, columns that are dropped by name
-      and have more values than records per value.
-    - Where there is none, quasi-identifiers are noted that have more than `FEW` values, more values
-      than records per value, and nearly are keys of persons: at least half of the other
+    - Identifiers are noted that have `REPEATED` records per value or more, and more than
+      `MAX_KINDS` values or more than records per value; where there is none, columns that are
+      dropped by name and have more values than records per value.
+    - Where there is none, quasi-identifiers are noted that have more than `MAX_KINDS` values, more
+      values than records per value, and nearly are keys of persons: at least half of the other
       quasi-identifiers are settled by each, either a single one, and a value has at most
       `NEARLY_KEY` records, or two of which neither settles the other. A person has one sex and one
       year of birth; a town has one state and one country, but its state settles its country.
@@ -107,7 +107,7 @@ def _notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[str]:
     [(total,)] = engine.rows(rows_of(table))
     estimates = _estimated(engine, table, names=named)
     if any(
-        estimates[name].values * REPEATED > total * MARGIN
+        estimates[name].values * REPEATED > total * ESTIMATE_MARGIN
         for name in policy.identifiers
         if name in estimates
     ):
@@ -119,7 +119,7 @@ def _notes(engine: Engine, table: exp.Table, *, policy: Policy) -> list[str]:
         counted
         for counted in counts.values()
         if counted.is_clear
-        and (counted.is_many or (counted.name in policy.identifiers and counted.values > FEW))
+        and (counted.is_many or (counted.name in policy.identifiers and counted.values > MAX_KINDS))
     ]
     identifiers = [one for one in persons if one.name in policy.identifiers]
     if persons:
@@ -135,7 +135,7 @@ def _keys(
     estimates = _estimated(engine, table, names=names)
     counts = _counted(engine, table, policy=policy, estimates=estimates).values()
     # Few values settle another column by chance.
-    keys = [c for c in counts if c.is_clear and c.is_many and c.values > FEW]
+    keys = [c for c in counts if c.is_clear and c.is_many and c.values > MAX_KINDS]
     explained = set[str]()
     for key in sorted(keys, key=lambda one: -one.values):
         if key.name in explained:
@@ -162,9 +162,9 @@ def _counted(
     """How often values of columns repeat: estimated, and counted where that may decide."""
     counts = dict(estimates)
     for name, about in estimates.items():
-        is_identifier, most = name in policy.identifiers, about.values * MARGIN
-        may_repeat = is_identifier or about.values * REPEATED <= about.records * MARGIN
-        if may_repeat and (most**2 > about.records or (is_identifier and most > FEW)):
+        is_identifier, most = name in policy.identifiers, about.values * ESTIMATE_MARGIN
+        may_repeat = is_identifier or about.values * REPEATED <= about.records * ESTIMATE_MARGIN
+        if may_repeat and (most**2 > about.records or (is_identifier and most > MAX_KINDS)):
             [(values,)] = engine.rows(distinct_values(table, name))
             counts[name] = _Repeated(name, about.records, values)
     return counts
@@ -175,7 +175,7 @@ def _settled(engine: Engine, table: exp.Table, key: _Repeated, others: Sequence[
     if not others:
         return []
     with engine.workspace():
-        parts = max(1, key.values // LOOKED_AT)
+        parts = max(1, key.values // SAMPLED_VALUES)
         query = records_of_values(table, key.name, beside=others, parts=parts)
         records = engine.materialize("repeated", query)
         places = list(map(placed, range(len(others))))

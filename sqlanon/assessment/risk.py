@@ -335,13 +335,13 @@ def _added(pairs: Sequence[Sequence[int]]) -> tuple[int, int]:
 
 MOST_GROUPED = 40_000_000
 """Rows of the frequency set times sets of columns that are grouped, ten seconds on two cores."""
-MOST_COLUMNS = 62
+MAX_MASK_COLUMNS = 62
 """Columns that the bits of a number stand for."""
 
 
 def is_scored(coded: SubsetCodes, sets: int) -> bool:
     """Whether records are counted, in so few classes that so many sets of columns are grouped."""
-    few = coded.rows * sets <= MOST_GROUPED and len(coded.names) <= MOST_COLUMNS
+    few = coded.rows * sets <= MOST_GROUPED and len(coded.names) <= MAX_MASK_COLUMNS
     return few and coded.of_persons is None
 
 

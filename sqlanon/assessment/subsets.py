@@ -35,10 +35,10 @@ from sqlanon.reports.risk import ColumnFigures, SubsetFigures, SubsetRisk
 from sqlanon.wording import many
 
 DEFAULT_SETS = 2_000  # sets that the default number of columns keeps within
-MOST_SETS = 200_000  # sets; more are refused
+MAX_SETS = 200_000  # sets; more are refused
 MAX_LISTED = 10  # sets listed of each size
 
-FEW_ROWS = 60_000  # rows up to which asking once for many sets is faster than asking for fewer
+MAX_ROWS_AT_ONCE = 60_000  # rows up to which many sets are counted at once faster
 MAX_GROUPS = 1_000_000  # groups of one aggregation, as far as one set allows
 SHRUNK = 0.8  # rows of a roll-up over rows of its source, at most, for it to pay
 WRITING = 3  # how many rows are counted in the time that one is rolled up
@@ -89,8 +89,8 @@ class RiskOptions:
             faults.append(f"max_columns {most!r} is not a whole number of at least 0")
         elif most == 0 and self.every_subset:
             faults.append("no set has 0 columns; leave every_subset out, or raise max_columns")
-        if sets is not None and not 1 <= sets <= MOST_SETS:
-            faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MOST_SETS:,}")
+        if sets is not None and not 1 <= sets <= MAX_SETS:
+            faults.append(f"max_sets {sets!r} is not a whole number from 1 to {MAX_SETS:,}")
         if faults:
             raise PolicyError("; ".join(faults))
 
@@ -99,7 +99,7 @@ class RiskOptions:
         """Most sets that are looked at, however many columns there are."""
         if self.max_sets is not None:
             return self.max_sets
-        return DEFAULT_SETS if self.max_columns is None else MOST_SETS
+        return DEFAULT_SETS if self.max_columns is None else MAX_SETS
 
     def largest(self, columns: int) -> int:
         """Most columns of a set, for so many quasi-identifiers.
@@ -113,10 +113,10 @@ class RiskOptions:
         if self.max_sets is not None:
             return min(largest, largest_within(columns, self.max_sets))
         sets = number_of_subsets(columns, largest)
-        if sets > MOST_SETS:
+        if sets > MAX_SETS:
             raise PolicyError(
                 f"{columns} columns have {many(sets)} sets of at most {largest}, more than "
-                f"{MOST_SETS:,}; lower max_columns (--max-columns), or let max_sets (--max-sets) "
+                f"{MAX_SETS:,}; lower max_columns (--max-columns), or let max_sets (--max-sets) "
                 "choose it"
             )
         return largest
@@ -270,7 +270,7 @@ class SubsetCounter:
 
         From a small source, asking once for all is faster than asking again for fewer.
         """
-        alike = groupby(wanted, key=int.bit_count if source.rows > FEW_ROWS else bool)
+        alike = groupby(wanted, key=int.bit_count if source.rows > MAX_ROWS_AT_ONCE else bool)
         for _, sets in alike:
             still = self._open(list(sets), seen)
             self._count(still, source)

@@ -25,9 +25,9 @@ from sqlanon.query.syntax import TEXT
 from sqlanon.reports.use import NumberError, ReleaseUse, TableError
 from sqlanon.wording import counted
 
-MOST_COLUMNS = 10
+MAX_PAIRED_COLUMNS = 10
 """Columns of which every pair is counted: 45 tables."""
-MOST_VALUES = 1000
+MAX_KEPT_VALUES = 1000
 """Values of a column that is published as it is, above which it is no column of a table."""
 SHARES: Mapping[str, float] = {"lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
 """The quantiles that are compared; outer ones would be values of few records."""
@@ -59,18 +59,19 @@ def use_of(
     notes = []
     for name in beside:
         [(_, values, _)] = published.engine.rows(set_counts(published.subject.table, [[name]]))
-        if values > MOST_VALUES:
-            notes.append(f"tables leave {name!r} out, which has more than {MOST_VALUES:,} values")
+        if values > MAX_KEPT_VALUES:
+            many = f"more than {MAX_KEPT_VALUES:,} values"
+            notes.append(f"tables leave {name!r} out, which has {many}")
         elif not _are_written_alike(types[name], kinds[name]):
             notes.append(f"tables leave {name!r} out, whose type is another in the release")
         else:
             columns.append(use.Counted(name))
     tables = [[column] for column in columns]
-    tables += map(list, combinations(columns[:MOST_COLUMNS], 2))
+    tables += map(list, combinations(columns[:MAX_PAIRED_COLUMNS], 2))
     compared = _compared(published)
-    if len(columns) > MOST_COLUMNS:
+    if len(columns) > MAX_PAIRED_COLUMNS:
         notes.append(
-            f"tables by two columns are those of the first {MOST_COLUMNS} of "
+            f"tables by two columns are those of the first {MAX_PAIRED_COLUMNS} of "
             f"{counted(len(columns), 'column')}"
         )
     return ReleaseUse(

@@ -32,7 +32,7 @@ WIDTH, HEIGHT, ROW = 380, 300, 26
 """Size of a chart, and of a method's row where there is one k [points]."""
 SPACING = 28
 """Room between two charts in one picture [points]."""
-ROOM = 1.25
+CHART_ROOM = 1.25
 """Times the greatest loss that a chart has room for, so that figures stand beside marks."""
 FASTEST = 0.001
 """Least time that a chart tells from none [seconds]."""
@@ -299,7 +299,7 @@ def _loss_axis(panel: ChartPanel, channel: str) -> Any:
     title = f"{panel.loss} (average per cell)" if per_cell else panel.loss
     most = max(point.loss for point in panel.points)
     scale = altair.Scale(
-        domain=[0, most * (ROOM if channel == "X" else 1) or 1], nice=channel == "Y"
+        domain=[0, most * (CHART_ROOM if channel == "X" else 1) or 1], nice=channel == "Y"
     )
     axis = altair.Axis(labelOverlap="greedy", labelSeparation=6)
     return getattr(altair, channel)("loss:Q", title=title, scale=scale, axis=axis)

@@ -138,7 +138,7 @@ HIERARCHIES: dict[str, tuple[Row, ...]] = {
 """The rows of each hierarchy that is a file, by column."""
 FILES = ("policy.toml", *(f"{column}.csv" for column in HIERARCHIES))
 """The files beside the database."""
-FEWEST = 5
+MIN_HIDDEN = 5
 """Fewest people that the policy can hide among each other: its k."""
 
 

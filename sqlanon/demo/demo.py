@@ -32,8 +32,8 @@ TABLE = "people"
 PUBLISHED = "people_anonymous"
 DATABASE = "census.duckdb"
 PAGE = "report.html"
-SHOWN = 2
-WIDTH = 80
+NOTES_SHOWN = 2
+LINE_LETTERS = 80
 LOCAL = "mondrian"
 """The recoding of part by part to compare with, which takes a second or two."""
 
@@ -55,10 +55,10 @@ class Demo:
     overwrite: bool = False
 
     def __post_init__(self) -> None:
-        if not (type(self.records) is int and self.records >= census.FEWEST):
+        if not (type(self.records) is int and self.records >= census.MIN_HIDDEN):
             raise PolicyError(
                 f"--records is {self.records}; nobody can be hidden among fewer than "
-                f"{census.FEWEST} people"
+                f"{census.MIN_HIDDEN} people"
             )
 
     @property
@@ -244,7 +244,7 @@ def run_demo(
                 table=TABLE,
                 progress=tell,
                 confirm=lambda _, records: people.extend(records),
-                preview=SHOWN,
+                preview=NOTES_SHOWN,
                 **target,
                 **how,
             )
@@ -321,4 +321,4 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)
+    return textwrap.fill(text, LINE_LETTERS, break_on_hyphens=False, break_long_words=False)

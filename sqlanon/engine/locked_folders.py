@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -61,10 +62,15 @@ class LockedFolder:
         Raises:
             OSError: It cannot be made.
         """
+        place = Path(tempfile.gettempdir() if parent is None else parent).absolute()
         while True:
-            path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent)).absolute()
+            # Named before it is made, so that an interruption while it is made leaves none behind.
+            path = place / f"{prefix}{secrets.token_hex(4)}"
             try:
+                path.mkdir(mode=0o700)
                 folder = cls._owned(path)
+            except FileExistsError:  # another one
+                continue
             except BaseException:  # an interruption, too
                 _remove(path)
                 raise

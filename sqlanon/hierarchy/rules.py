@@ -22,7 +22,7 @@ Path = tuple[str | None, ...]
 
 Number = int | float | str | Decimal
 
-DIGITS = 15
+GRID_DIGITS = 15
 """Significant digits of a grid: as many as a DOUBLE keeps exactly."""
 
 UNITS = ("day", "week", "month", "quarter", "year", "decade")
@@ -149,8 +149,10 @@ class Intervals:
         if not_positive:
             some = counted(not_positive, "width that is", more="widths that are")
             faults.append(f"hierarchy 'intervals' has {some} not positive")
-        if self.scale > DIGITS or any(abs(self.units(n)) >= 10**DIGITS for n in self._numbers()):
-            faults.append(f"hierarchy 'intervals' needs more than {DIGITS} digits")
+        if self.scale > GRID_DIGITS or any(
+            abs(self.units(n)) >= 10**GRID_DIGITS for n in self._numbers()
+        ):
+            faults.append(f"hierarchy 'intervals' needs more than {GRID_DIGITS} digits")
         elif not not_positive:
             faults.extend(self._nesting_faults())
         if self.low is not None and self.high is not None and self.low >= self.high:
@@ -354,11 +356,11 @@ def exact(number: Number) -> Decimal:
         raise HierarchyError(f"hierarchy 'intervals': {number!r} is not finite")
     if not decimal:
         return Decimal(0)
-    if -DIGITS <= decimal.adjusted() < DIGITS:
+    if -GRID_DIGITS <= decimal.adjusted() < GRID_DIGITS:
         plain = decimal.normalize(Context(prec=len(decimal.as_tuple().digits)))
-        if _scale(plain) <= DIGITS:
+        if _scale(plain) <= GRID_DIGITS:
             return plain
-    raise HierarchyError(f"hierarchy 'intervals': {number} needs more than {DIGITS} digits")
+    raise HierarchyError(f"hierarchy 'intervals': {number} needs more than {GRID_DIGITS} digits")
 
 
 def whole(numbers: Sequence[Number]) -> tuple[int, ...]:

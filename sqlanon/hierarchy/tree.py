@@ -18,7 +18,7 @@ Place = tuple[int, int]
 """A node of a tree: its level, and its number within the level."""
 Run = tuple[int, int]
 """First leaf and number of leaves of a node."""
-_SHOWN = 5
+_MAX_LABELS_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +183,8 @@ class Tree:
         sentences = []
         for (level, higher), group in groupby(shared, key=itemgetter(1, 2)):
             labels = [f"'{label}'" for label, _, _ in group]
-            more = ", …" if len(labels) > _SHOWN else ""
-            shown = f" ({', '.join(labels[:_SHOWN])}{more})" if show_labels else ""
+            more = ", …" if len(labels) > _MAX_LABELS_NAMED else ""
+            shown = f" ({', '.join(labels[:_MAX_LABELS_NAMED])}{more})" if show_labels else ""
             sentences.append(
                 f"{_of(self.column)} has {counted(len(labels), 'label')}{shown} "
                 f"for different nodes at levels {level} and {higher}; {advice}"

@@ -17,8 +17,8 @@ from typing import Any
 
 from sqlanon.hierarchy.declaration import Tree
 
-LARGEST = 2**62  # totals stay below it, so that they fit a BIGINT with room for a sum of two
-PARTS = 2**40  # parts of a bit that an entropy is rounded to, which is irrational
+MAX_TOTAL = 2**62  # totals stay below it, so that they fit a BIGINT with room for a sum of two
+PARTS_PER_BIT = 2**40  # parts of a bit that an entropy is rounded to, which is irrational
 
 Counts = Sequence[int]
 """Records of the original per leaf of a tree; without them each leaf counts once."""
@@ -75,7 +75,7 @@ def entropy_cost(tree: Tree, level: int, counts: Counts = ()) -> list[Fraction]:
 
     p_v is the share of value v among the original's records with a value in B. Going up, it can
     shrink: see `monotone_entropy_cost`. A suppressed cell loses H(X), like one at the top. Rounded
-    to one of `PARTS` parts of a bit.
+    to one of `PARTS_PER_BIT` parts of a bit.
 
     Source: Gionis and Tassa 2009, "k-anonymization with minimal loss of information"; Kenig 2009,
     section 3.2, definition 3.2.2.
@@ -117,7 +117,7 @@ def _entropies(tree: Tree, level: int, *, counts: Counts) -> list[int]:
             records[node] += count
             terms[node] += count * math.log2(count)
     return [
-        round((math.log2(count) - term / count) * PARTS) if count else 0
+        round((math.log2(count) - term / count) * PARTS_PER_BIT) if count else 0
         for count, term in zip(records, terms, strict=True)
     ]
 
@@ -129,7 +129,7 @@ def _shared(numbers: Sequence[int], cost: Callable[[int], Fraction]) -> list[Fra
 
 
 def _bits(part: int) -> Fraction:
-    return Fraction(part, PARTS)
+    return Fraction(part, PARTS_PER_BIT)
 
 
 def distinct(costs: Sequence[Fraction]) -> dict[int, Fraction]:
@@ -314,7 +314,7 @@ class CellCosts:
             for share, tree, leaves in zip(shares(weights), trees, column_counts, strict=True)
         ]
         whole = sum(parts, Fraction(0))
-        largest = (LARGEST - 1) // (max(records, 1) * max(math.ceil(whole), 1))
+        largest = (MAX_TOTAL - 1) // (max(records, 1) * max(math.ceil(whole), 1))
         unit = _common_unit(table, shares(weights), suppressed=parts, largest=largest)
         columns = []
         for share, column in zip(shares(weights), table, strict=True):

@@ -121,7 +121,7 @@ class Objective(Protocol):
         """The measure in its own terms."""
 
 
-MARGIN = 0.2  # by how much a forecast must exceed what it is to show
+FORECAST_MARGIN = 0.2  # by how much a forecast must exceed what it is to show
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class CellObjective:
 
     def needed_down(self, up: int, best: float) -> float:
         """The `down` that would exceed the incumbent, with a margin."""
-        return (best - up) * (1 + MARGIN)
+        return (best - up) * (1 + FORECAST_MARGIN)
 
     def loss(self, value: int) -> float:
         """Average over cells, times `scale`."""
@@ -210,7 +210,7 @@ class DiscernibilityObjective:
 
     def needed_down(self, up: int, best: float) -> float:
         """The `down` that would exceed the incumbent, with a margin."""
-        return (best - up) * (1 + MARGIN)
+        return (best - up) * (1 + FORECAST_MARGIN)
 
     def loss(self, value: int) -> float:
         """The total itself."""
@@ -259,7 +259,7 @@ class ClassSizeObjective:
 
     def needed_down(self, up: int, best: float) -> float:
         """More than the incumbent."""
-        return best + MARGIN * abs(best)
+        return best + FORECAST_MARGIN * abs(best)
 
     def loss(self, value: int) -> float:
         """Records per published class over k; infinite where nothing is published."""

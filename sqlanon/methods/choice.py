@@ -27,7 +27,7 @@ COVER_SECONDS = 1e-7
 """Time that a cover by all closed itemsets takes with its proof, about, for each record and each
 node of the lattice, on one core [seconds]: 24 s for 30,162 records of Adult and 12,960 nodes, 90 s
 for 20,000 people and 38,400."""
-PATIENCE = 60.0
+PROOF_SECONDS = 60.0
 """Time that a cover may take for its proof where there is no time limit [seconds]."""
 IN_TIME = 0.5
 """Share of a time limit that it may take, as seconds are estimated."""
@@ -38,9 +38,9 @@ CLUSTER_BYTES = 1_500
 """Memory of clusters that are refined in blocks, for each record, about."""
 ALL_RECORDS = 2_000_000
 """Most records that are held in memory one by one, where no memory limit says how many."""
-NEAR = 1.5
+NEAR_RATIO = 1.5
 """Times a bound up to which a loss is said to be near it."""
-EXACT = 40_000
+MAX_EXACT_PLACES = 40_000
 """Records times patterns up to which the least loss with k alone is proven within a minute."""
 
 
@@ -132,7 +132,7 @@ def _given_patterns(at: Situation) -> str:
 
 
 def _provable(at: Situation) -> str:
-    few = 0 < at.patterns * at.subject.records <= EXACT
+    few = 0 < at.patterns * at.subject.records <= MAX_EXACT_PLACES
     only_k = not (at.policy.demands or at.policy.of_sizes) and at.policy.entity is None
     if not (few and only_k) or find_spec("highspy") is None:
         return ""
@@ -186,7 +186,7 @@ def _unprovable(at: Situation) -> str:
     if at.subject.records > COVERED_RECORDS or not at.holds(RECORD_BYTES, COVERED_RECORDS):
         return f"{least}, and {records} are more than covers handle in a moment"
     limit = at.options.specific.time_limit
-    if at.cover_seconds <= (PATIENCE if limit is None else IN_TIME * limit):
+    if at.cover_seconds <= (PROOF_SECONDS if limit is None else IN_TIME * limit):
         return ""
     long = "takes long" if limit is None else "may take longer than the time limit"
     return f"{least}, and a cover of {records} in this many columns and levels {long}"
@@ -286,7 +286,7 @@ def _further(report: Report, chosen: Choice) -> Iterator[str]:
     if not chosen.more or (bound is not None and loss <= bound):
         return
     near = "no near bound on the loss is known"
-    if bound is not None and loss <= NEAR * bound:
+    if bound is not None and loss <= NEAR_RATIO * bound:
         near = f"the loss is within {ceil(100 * (loss / bound - 1))} % of the bound"
     yield f"{near}; {chosen.more}"
 

@@ -42,7 +42,7 @@ Specific_co = TypeVar("Specific_co", covariant=True)
 AUTO = "auto"
 PROCESS_BYTES = 300_000_000
 """Memory of a process that improves blocks of a table, about."""
-MANY = 5
+MAX_METHODS_NAMED = 5
 """Methods that an error does not name twice."""
 
 
@@ -154,7 +154,7 @@ def _foreign(option: str, method: str) -> str:
     """Why a method refuses an option of others, and the way out."""
     verb, owners = "belong" if option.endswith("s") else "belongs", owners_of(option)
     one = "it" if len(owners) == 1 else "one of them"
-    names = f" {' or '.join(owners)}" if len(owners) < MANY else ""
+    names = f" {' or '.join(owners)}" if len(owners) < MAX_METHODS_NAMED else ""
     ask = f"ask for {one} with --method{names}"
     more = "; `sqlanon bound` proves one for every method" if option == "bound" else ""
     return f"{option} {verb} to {listed(owners)}, not to {method}; {ask}{more}"

@@ -45,7 +45,7 @@ from sqlanon.reports.search import FlexibilityFigures, SchemeSearch
 from sqlanon.search.arrays import Flags, Numbers
 from sqlanon.search.lattice.schemes.branch_and_bound import best_recoding, quick_recoding
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, UnsuitedOrderError
-from sqlanon.search.lattice.schemes.inner import ROOM
+from sqlanon.search.lattice.schemes.inner import MAX_CLASS_BYTES
 from sqlanon.search.lattice.schemes.scheme_problem import (
     CellPrices,
     SchemeOutcome,
@@ -480,7 +480,7 @@ def tallied_groups(
     return replace(tally, release=replace(tally.release, columns=marked))
 
 
-STARTING = 0.2
+START_SHARE = 0.2
 """Share of the time for a recoding that a systematic search starts with."""
 LARGEST_EXACT = 2**53
 """Largest number that every reader of JSON takes as it is."""
@@ -579,14 +579,14 @@ def _outcome(
 ) -> SchemeOutcome:
     """The best recoding, searched column by column or in the direction that is asked for."""
     direction = options.specific.direction
-    rows = ROOM if options.memory is None else options.memory // 4
+    rows = MAX_CLASS_BYTES if options.memory is None else options.memory // 4
     if direction is None:
         return best_recoding(problem, deadline=deadline, room=rows, seed=options.seed)
     from sqlanon.search.lattice.schemes import enumeration  # rarely asked for
 
     walk = enumeration.top_down if direction == "top-down" else enumeration.bottom_up
-    room = enumeration.ROOM if options.memory is None else options.memory
-    quick = quick_recoding(problem, deadline=deadline.share(STARTING), room=rows)
+    room = enumeration.MAX_OPEN_BYTES if options.memory is None else options.memory
+    quick = quick_recoding(problem, deadline=deadline.share(START_SHARE), room=rows)
     tell(f"search: {direction}, {quick.checked:,} recodings looked at")
     best = walk(problem, quick.partitions, deadline=deadline, room=room)
     return replace(best, checked=quick.checked + best.checked, steps=quick.steps)

@@ -27,7 +27,7 @@ from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.reports.document import Provenance, page
 from sqlanon.wording import shown
 
-EXAMPLES = 5
+MAX_EXAMPLES = 5
 Bindings = Mapping[str, Hierarchy] | Callable[[Sequence[str]], Mapping[str, Hierarchy]]
 
 
@@ -228,8 +228,8 @@ def _described(hierarchy: Hierarchy, tree: Tree, *, column: str | None) -> Hiera
 
 
 def _spread(rows: Sequence[Labels]) -> list[Labels]:
-    """`EXAMPLES` rows at most, from all parts of the whole."""
-    count = min(EXAMPLES, len(rows))
+    """`MAX_EXAMPLES` rows at most, from all parts of the whole."""
+    count = min(MAX_EXAMPLES, len(rows))
     return [rows[number * (len(rows) - 1) // max(count - 1, 1)] for number in range(count)]
 
 

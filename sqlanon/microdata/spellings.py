@@ -15,9 +15,9 @@ from sqlanon.query.syntax import column, nested, select, varchar
 from sqlanon.reports.findings import RULES, Finding
 from sqlanon.wording import counted
 
-DIGITS = 12  # significant ones; sums such as 0.1 + 0.2 differ from 0.3 in the 17th
-BATCH = 8  # columns that a query looks at
-LOOK = 10_000  # values between two looks at the time limit
+SIGNIFICANT_DIGITS = 12  # significant ones; sums such as 0.1 + 0.2 differ from 0.3 in the 17th
+COLUMNS_PER_QUERY = 8  # columns that a query looks at
+VALUES_PER_LOOK = 10_000  # values between two looks at the time limit
 _REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}
 _TEXT = exp.DataType.TEXT_TYPES
 _MEANING = {
@@ -29,9 +29,9 @@ _MEANING = {
 def spelling_notes(subject: Subject) -> list[str]:
     """Notes on quasi-identifiers with values that look alike but count as different.
 
-    Texts that differ in case, blanks or Unicode form alone, and numbers that differ after `DIGITS`
-    digits. Each spelling has classes of its own, so more is generalized than need be, and who is
-    told apart by a spelling is told apart by an accident.
+    Texts that differ in case, blanks or Unicode form alone, and numbers that differ after
+    `SIGNIFICANT_DIGITS`. Each spelling has classes of its own, so more is generalized than need be,
+    and who is told apart by a spelling is told apart by an accident.
     """
     notes = []
     for name, tree in zip(subject.names, subject.trees, strict=True):
@@ -60,10 +60,10 @@ def spelling_findings(
     texts = [name for name in named if columns[name].this in _TEXT]
     reals = [name for name in named if columns[name].this in _REAL]
     counts: dict[str, int] = {}
-    for start in range(0, len(texts) + len(reals), BATCH):
-        batch = [*texts, *reals][start : start + BATCH]
+    for start in range(0, len(texts) + len(reals), COLUMNS_PER_QUERY):
+        batch = [*texts, *reals][start : start + COLUMNS_PER_QUERY]
         text_columns, real_columns = ([n for n in batch if n in kind] for kind in (texts, reals))
-        query = spelling_counts(table, text_columns, reals=real_columns, digits=DIGITS)
+        query = spelling_counts(table, text_columns, reals=real_columns, digits=SIGNIFICANT_DIGITS)
         for place, several, foreign in engine.rows(query):
             name = batch[place]
             # Only Python knows which forms of a letter are one.
@@ -82,7 +82,7 @@ def _values(engine: Engine, table: exp.Table, *, name: str) -> Iterator[str]:
     values = nested(distinct_values(table, name), "held")
     rows = engine.rows(select([varchar(column("value"))], values))
     for place, (value,) in enumerate(rows):
-        if place % LOOK == 0:
+        if place % VALUES_PER_LOOK == 0:
             engine.deadline.check()
         if value is not None:
             yield str(value)
@@ -113,6 +113,6 @@ def _text(value: str) -> str:
 
 def _number(value: str) -> str:
     try:
-        return f"{float(value):.{DIGITS}g}"
+        return f"{float(value):.{SIGNIFICANT_DIGITS}g}"
     except ValueError:
         return value  # a leaf that the column cannot hold

@@ -37,8 +37,8 @@ from sqlanon.policy.toml import (
 from sqlanon.wording import counted, did_you_mean, many, shell_word
 
 Others = Literal["keep", "drop"]
-_DIGITS = 4
-_SHOWN = 20
+_NUMBER_DIGITS = 4
+_MAX_COLUMNS_NAMED = 20
 SETTINGS = ("method", "loss")
 OF_METHODS = ("patterns", "scheme", "direction")
 """Options of some methods that a policy file may hold, too."""
@@ -65,7 +65,7 @@ def least_share(records: int, of: int) -> float:
     >>> least_share(1, 3), least_share(2, 4)
     (0.3334, 0.5)
     """
-    whole = 10**_DIGITS
+    whole = 10**_NUMBER_DIGITS
     return float(Fraction(math.ceil(Fraction(records, of) * whole), whole))
 
 
@@ -455,10 +455,10 @@ class Policy:
         ]
         unassigned = self.unassigned(columns)
         if publish and unassigned:
-            more = ", ..." if len(unassigned) > _SHOWN else ""
+            more = ", ..." if len(unassigned) > _MAX_COLUMNS_NAMED else ""
             faults.append(
                 f"{counted(len(unassigned), 'column has', more='columns have')} no role: "
-                f"{', '.join(map(repr, unassigned[:_SHOWN]))}{more}; publish with keep "
+                f"{', '.join(map(repr, unassigned[:_MAX_COLUMNS_NAMED]))}{more}; publish with keep "
                 "(--keep COLUMN), leave out with drop (--drop COLUMN), or settle all at once with "
                 "others (--others keep|drop)"
             )

@@ -74,10 +74,10 @@ UNREPLACED_SHARE = 0.25
 """Share of the time for what stands first, where it does not replace what the method finds."""
 COUNTS_PER_READING = 8.0
 """Times as long as the reading takes to count classes by sensitive values or persons."""
-MUCH, LITTLE = 0.2, 0.5
+MIN_COMPARED_LOSS, MAX_CUT_SHARE = 0.2, 0.5
 """Loss of one level per column from which cuts are compared to it, and the share of it that they
 lose at most where that is told."""
-MANY_LOOKS, FEW_ROWS = 20_000_000, 200_000
+MIN_COMPARED_LOOKS, MAX_CUT_ROWS = 20_000_000, 200_000
 """Nodes checked times distinct combinations from which cuts take less than a quarter of the time of
 the search, and combinations that they take a second or two for."""
 STEERING_LOSS = "lm"
@@ -209,11 +209,16 @@ def _local_notes(
     if options.method is not DEFAULT or not is_whole or not isinstance(search, LatticeSearch):
         return
     looks, is_alone = search.checked * search.combinations, options.shared.stored is None
-    if loss >= MUCH and looks >= MANY_LOOKS and search.combinations <= FEW_ROWS and is_alone:
+    if (
+        loss >= MIN_COMPARED_LOSS
+        and looks >= MIN_COMPARED_LOOKS
+        and search.combinations <= MAX_CUT_ROWS
+        and is_alone
+    ):
         by_class = policy.by_class
         for decided, _ in _by("mondrian", engine, subject, policy=by_class, options=options):
             local = decided.report.loss[key(options.loss)]
-            if local <= LITTLE * loss:
+            if local <= MAX_CUT_SHARE * loss:
                 yield (
                     f"one level per column loses {loss:.2g}; record by record {local:.2g} and less:"
                     " `--method auto`"

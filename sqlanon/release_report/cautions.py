@@ -14,7 +14,7 @@ MANY_LEFT_OUT = 0.1
 """Share of records left out from which a reader is told to look whom that leaves out."""
 SILENT = 0.5
 """Share of a column's cells that say nothing from which a reader is told."""
-FAR = 0.5
+FAR_SHARE = 0.5
 """Share of a class that would have to hold other values from which it tells much."""
 FAR_IN_ORDER = 0.25
 """How far the values of a class would have to move, as of one that holds the upper half alone."""
@@ -165,7 +165,7 @@ def _unprotected(facts: Gathered, names: Sequence[str]) -> Finding:
 def _furthest(every: Sequence[ValueShares]) -> Iterator[str]:
     """What the classes furthest from the table tell of columns without a model, a sentence each."""
     for is_ranged, least, sentence in (
-        (False, FAR, "{} of the records would have to hold another value"),
+        (False, FAR_SHARE, "{} of the records would have to hold another value"),
         (True, FAR_IN_ORDER, "values would have to move past {} of all different values"),
     ):
         alike = [one for one in every if one.is_ranged == is_ranged and one.distance >= least]

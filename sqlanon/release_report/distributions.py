@@ -52,7 +52,7 @@ ORDERED = {
     *exp.DataType.TEMPORAL_TYPES,
     exp.DataType.Type.DECIMAL,
 }
-FEWEST = 5
+MIN_SHOWN_RECORDS = 5
 """Differences of fewer records, or persons, than this are never shown, whatever k is."""
 
 
@@ -70,8 +70,8 @@ def released_columns(
     """
     release, suppressed = reading.release, policy.suppressed_label
     bare = records - release.statistics.records  # which are in no class
-    # So many records are those of max(k, FEWEST) persons at least.
-    least = max(policy.k, FEWEST) * most
+    # So many records are those of max(k, MIN_SHOWN_RECORDS) persons at least.
+    least = max(policy.k, MIN_SHOWN_RECORDS) * most
     result = []
     for read, labels in zip(release.columns, reading.labels, strict=True):
         groups, rest = _groups(read, labels, bare=bare, suppressed=suppressed)

@@ -54,7 +54,7 @@ from sqlanon.reports.plan import Report
 from sqlanon.reports.risk import PopulationRisk, SubsetRisk
 from sqlanon.wording import columns_named, key, part_of, percent
 
-COUNTED_ROWS = 200_000_000
+MAX_COUNTED_ROWS = 200_000_000
 """Records times sets of columns that are looked at; a tenth of a second for a million of both."""
 EFFORTS = ("none", "quick", "full")
 """How hard a bound is looked for."""
@@ -347,7 +347,7 @@ def with_identifying(
         ended: What that deadline is, as the beginning of the note.
     """
     started, policy, options = time.monotonic(), _classes_only(facts.policy), facts.options
-    sets = max(1, min(DEFAULT_SETS, COUNTED_ROWS // facts.records))
+    sets = max(1, min(DEFAULT_SETS, MAX_COUNTED_ROWS // facts.records))
     wanted = RiskOptions(options.threshold, options.identifying, max_sets=sets)
     identifying, cut = None, ""
     try:

@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlanon.wording import in_columns, percent
 
-Z = 1.959963984540054
+DEVIATIONS_OF_95 = 1.959963984540054
 """Standard deviations to each side that hold 95 % of a normal distribution."""
 HEADS = ("attack", "original", "control", "guess", "risk")
 """What the parts of `Attacks.rows` are."""
@@ -51,9 +51,9 @@ class Rate:
 
         Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
         """
-        n, p, z2 = self.records, self.share, Z * Z
+        n, p, z2 = self.records, self.share, DEVIATIONS_OF_95 * DEVIATIONS_OF_95
         middle = p + z2 / (2 * n)
-        half = Z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+        half = DEVIATIONS_OF_95 * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
         low, high = ((middle + sign * half) / (1 + z2 / n) for sign in (-1, 1))
         return (0.0 if p == 0 else max(low, 0.0), 1.0 if p == 1 else min(high, 1.0))
 

@@ -19,13 +19,13 @@ SIGNIFICANCE = 0.05
 """Probability with which a class of the population may be smaller than what is told of it."""
 SMALL_SAMPLE = 0.1
 """Sampling fraction up to which Dankar's rule takes Pitman's model."""
-STEPS = 80
+MAX_HALVINGS = 80
 """Halvings, or golden sections, of an interval: beyond them doubles differ no more."""
-GRID = 400
+GRID_PLACES = 400
 """Places in (0, 1) that are tried for a root of the slide negative binomial model."""
 MAX_THETA = 1e6
 """Records of the table to one theta of Pitman's model: beyond, all people would be unique."""
-LARGE = 1e6
+MIN_STIRLING = 1e6
 """From where on Stirling's formula is as exact as doubles are."""
 
 
@@ -168,7 +168,7 @@ class PopulationEstimate:
             shown = shows_one(self._alpha(beta), beta, fraction=self.sampling_fraction)
             return classes * shown - uniques
 
-        places = [(place + 0.5) / GRID for place in range(GRID)]
+        places = [(place + 0.5) / GRID_PLACES for place in range(GRID_PLACES)]
         signs = [excess(place) > 0 for place in places]
         for low, high, first, second in zip(places, places[1:], signs, signs[1:], strict=False):
             if first != second:
@@ -298,7 +298,7 @@ def _log_choose(n: int, k: int) -> float:
 
 def _log_rising(x: float, m: int) -> float:
     """The logarithm of x (x + 1) ... (x + m - 1), for x above 0."""
-    if x < LARGE:
+    if x < MIN_STIRLING:
         return math.lgamma(x + m) - math.lgamma(x)
     # By Stirling's formula: the difference of two large logarithms would be noise.
     near = m * math.log(x) + (x + m - 0.5) * math.log1p(m / x) - m
@@ -310,7 +310,7 @@ def _highest(value: Callable[[float], float], low: float, high: float) -> float:
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = value(left), value(right)
-    for _ in range(STEPS):
+    for _ in range(MAX_HALVINGS):
         if at_left < at_right:
             low, left, at_left = left, right, at_right
             right = low + ratio * (high - low)
@@ -325,7 +325,7 @@ def _highest(value: Callable[[float], float], low: float, high: float) -> float:
 def _root(value: Callable[[float], float], low: float, high: float) -> float:
     """Where a function changes its sign between two places."""
     is_positive = value(low) > 0
-    for _ in range(STEPS):
+    for _ in range(MAX_HALVINGS):
         middle = (low + high) / 2
         if (value(middle) > 0) == is_positive:
             low = middle

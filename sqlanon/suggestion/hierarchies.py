@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.declaration import Hierarchy
-from sqlanon.hierarchy.rules import DIGITS
+from sqlanon.hierarchy.rules import GRID_DIGITS
 from sqlanon.query.hierarchy.value_labels import level_labels
 from sqlanon.query.syntax import column
 from sqlanon.suggestion.profile import ColumnProfile, Form
@@ -228,12 +228,12 @@ def grid(quantiles: Sequence[Decimal], *, is_whole: bool) -> Grid | None:
         return None
     first, last = quantiles[0], quantiles[-1]
     spread = last - first
-    if spread <= 0 or max(abs(first), abs(last)) >= Decimal(10) ** DIGITS:
+    if spread <= 0 or max(abs(first), abs(last)) >= Decimal(10) ** GRID_DIGITS:
         return None
     # Widths have two digits that are not zero, so they are whole numbers of such units.
     exponent = (spread / _FINEST_GROUPS).adjusted() - 1
     unit = Decimal(10) ** (max(exponent, -1) if is_whole else exponent)
-    if max(abs(first), abs(last)) / unit >= Decimal(10) ** DIGITS:
+    if max(abs(first), abs(last)) / unit >= Decimal(10) ** GRID_DIGITS:
         return None
     ends = _Ends(*(int((end / unit).to_integral_value(ROUND_FLOOR)) for end in (first, last)))
     starts = [

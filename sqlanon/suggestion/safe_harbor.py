@@ -1,6 +1,6 @@
 """Safe Harbor: identifiers that the HIPAA Privacy Rule has removed, in a release and in a draft.
 
-A column is judged by the concept of its name and by its published values, up to MOST_VALUES of
+A column is judged by the concept of its name and by its published values, up to MAX_READ_VALUES of
 them. What the rule asks beside its list of identifiers is told, not judged: whether the holder
 knows of a way to identify somebody, what free text says, and whether a code is derived from a
 person.
@@ -37,9 +37,9 @@ from sqlanon.wording import counted, did_you_mean
 HIPAA = "hipaa-safe-harbor"
 PROFILES = (HIPAA,)
 """Rules that drafts and releases can be held against."""
-OLDEST = 89
+MAX_AGE = 89
 """The greatest age that is told [years]."""
-MOST_VALUES = 100_000
+MAX_READ_VALUES = 100_000
 """Values of a column that are read, at most; no code, year or age that is allowed has as many."""
 _FLAGS = frozenset(["yes", "no", "true", "false", "y", "n", "t", "f", "0", "1"])
 """Values of a column that is named like an identifier and says whether there is one."""
@@ -89,7 +89,7 @@ def safe_harbor_findings(
         concept, form = concept_of(name), form_of(kind)
         if form is Form.BOOLEAN:
             continue
-        rows = engine.rows(distinct_values(table, name).limit(MOST_VALUES))
+        rows = engine.rows(distinct_values(table, name).limit(MAX_READ_VALUES))
         texts = [str(value) for (value,) in rows if value is not None and str(value) != suppressed]
         if not rows or (texts and not _FLAGS.issuperset(map(str.lower, texts))):
             yield from _by_name(name, concept)
@@ -128,9 +128,9 @@ def _by_values(
         matches, what = _is_small_area, "of ZIP codes: more than three digits, or a small area"
         rule = "safe-harbor-place"
     elif concept is _AGE:
-        matches, what = _is_old, f"of ages above {OLDEST} that are told apart"
+        matches, what = _is_old, f"of ages above {MAX_AGE} that are told apart"
     elif concept is BIRTH:
-        matches, what = _tells_birth, f"finer than a year, or of an age above {OLDEST}"
+        matches, what = _tells_birth, f"finer than a year, or of an age above {MAX_AGE}"
     elif concept is _EVENT and form is Form.NUMBER:
         matches, what = _is_no_year, "that are no years"
     number = 0 if matches is None else sum(map(matches, texts))
@@ -162,8 +162,8 @@ def _is_old(text: str) -> bool:
     """
     read = NumberRange.of_interval(text)
     if read is None:
-        return any(int(number) > OLDEST + 1 for number in _NUMBER.findall(text))
-    above = Decimal(OLDEST + 1)
+        return any(int(number) > MAX_AGE + 1 for number in _NUMBER.findall(text))
+    above = Decimal(MAX_AGE + 1)
     if read.high is not None:
         return Decimal(read.high) > above or (
             read.low != read.high and read.has_high and Decimal(read.high) == above
@@ -176,7 +176,7 @@ def _tells_birth(text: str) -> bool:
     if _is_no_year(text):
         return True
     read = NumberRange.of_interval(text)
-    last = datetime.now(UTC).year - OLDEST - 1
+    last = datetime.now(UTC).year - MAX_AGE - 1
     return read is not None and read.low is not None and Decimal(read.low) <= last
 
 
@@ -279,7 +279,7 @@ def _hierarchy(concept: Concept | None, profile: ColumnProfile) -> tuple[Hierarc
         allowed = "three digits of a ZIP code, and 000 where 20,000 people live or fewer (B)"
         return Hierarchy.expressions(area), allowed
     if concept is BIRTH and (profile.form is Form.DATE or _are_years(profile)):
-        last, year = datetime.now(UTC).year - OLDEST - 1, "value"
+        last, year = datetime.now(UTC).year - MAX_AGE - 1, "value"
         if profile.form is Form.DATE:
             year = "YEAR(value)"
         label = f"CASE WHEN {year} <= {last} THEN '<={last}' ELSE CAST({year} AS VARCHAR) END"
@@ -288,5 +288,5 @@ def _hierarchy(concept: Concept | None, profile: ColumnProfile) -> tuple[Hierarc
         return Hierarchy.dates("year", "decade"), "years (C)"
     if concept is _AGE and profile.form is Form.NUMBER:
         allowed = "ages up to 89, and one category of 90 or older (C)"
-        return Hierarchy.intervals(1, 5, 10, high=OLDEST + 1), allowed
+        return Hierarchy.intervals(1, 5, 10, high=MAX_AGE + 1), allowed
     return None

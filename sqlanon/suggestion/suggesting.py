@@ -155,7 +155,7 @@ def _has_name_of_reader(profile: TableProfile) -> bool:
 
 IDENTIFYING = 0.05
 """Share of the records that a column makes unique beside known ones, from which it counts."""
-MOSTLY = 0.5
+IDENTIFYING_TOGETHER = 0.5
 """The same beside all other columns, which nobody knows together."""
 MAX_UNIQUE = 0.3
 """Share of the records that known columns alone make unique, so that others can add to it."""
@@ -208,7 +208,7 @@ def _with_separating(
     coded = code_table(engine, profile.table, names=together, entity=None)
     risk = subset_risk(engine, coded, options=RiskOptions(), largest=1)
     for figures in risk.columns:
-        if figures.name in {*asked} - {*chosen} and figures.lost >= MOSTLY * records:
+        if figures.name in {*asked} - {*chosen} and figures.lost >= IDENTIFYING_TOGETHER * records:
             share = percent(figures.lost, records)
             reason = f"beside all other columns it makes another {share} of the records unique"
             chosen[figures.name] = (figures.lost, reason)
@@ -329,7 +329,7 @@ def _with_files(
     return suggested
 
 
-L = 2
+MIN_DIVERSITY = 2
 """Values of a sensitive column that each class is to hold, at least."""
 
 
@@ -355,12 +355,12 @@ def _with_models(
         if share == 1:
             suggested.append(column)
         elif share <= 1 - 1 / k:
-            remark = f"each class holds at least {L} values; {most}"
-            suggested.append(replace(column, l=L, remark=remark))
+            remark = f"each class holds at least {MIN_DIVERSITY} values; {most}"
+            suggested.append(replace(column, l=MIN_DIVERSITY, remark=remark))
         else:
             remark = (
                 f"{most}, so that classes of {k} seldom hold another: l-diversity, by "
-                f"{{ l = {L} }}, would make most of them larger"
+                f"{{ l = {MIN_DIVERSITY} }}, would make most of them larger"
             )
             suggested.append(replace(column, remark=remark))
     return suggested

@@ -174,13 +174,13 @@ def test_a_column_that_is_one_to_one_with_the_entity_is_found():
 
 def test_kept_columns_beyond_the_budget_are_said_not_to_be_counted():
     people()
-    with patch.object(kept, "MOST_SETS", 4):
+    with patch.object(kept, "MAX_GROUPED_SETS", 4):
         found = sqlanon.check(DATABASE, KEEPING, table="t").kept_columns
     # Three columns beside the quasi-identifier, and one of three pairs.
     beside = {one.name: one.unique_with_quasi_identifiers for one in found.columns}
     assert None not in beside.values()
     assert (len(found.pairs), found.possible_pairs) == (1, 3)
-    with patch.object(kept, "MOST_SETS", 1):
+    with patch.object(kept, "MAX_GROUPED_SETS", 1):
         found = sqlanon.check(DATABASE, KEEPING, table="t").kept_columns
     assert [one.name for one in found.columns if one.unique_with_quasi_identifiers is None] == [
         "job", "town",

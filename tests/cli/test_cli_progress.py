@@ -21,7 +21,7 @@ def terminal(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(drawing, "PATIENCE", 0.0)
+    monkeypatch.setattr(drawing, "SHOWN_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(drawing, "REDRAWN", 0.005)
     return Terminal()
 
@@ -103,7 +103,7 @@ def test_without_colours_it_is_drawn_all_the_same(terminal, monkeypatch):
 
 
 def test_a_command_that_takes_a_moment_loads_nothing(terminal, monkeypatch):
-    monkeypatch.setattr(drawing, "PATIENCE", 60.0)
+    monkeypatch.setattr(drawing, "SHOWN_AFTER_SECONDS", 60.0)
     with drawn_on(terminal) as tell:
         tell(ProgressLine("mining: 12 itemsets", 0.5))
     assert terminal.getvalue() == ""

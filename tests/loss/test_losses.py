@@ -16,7 +16,7 @@ from sqlanon.loss.cells import (
     CELL_LOSSES,
     CELL_MEASURES,
     LOSSES,
-    PARTS,
+    PARTS_PER_BIT,
     CellCosts,
     entropy_cost,
     lm_cost,
@@ -236,8 +236,8 @@ def test_monotone_entropy_in_units_never_shrinks_on_the_way_up(columns, records)
 
 def test_entropies_are_rounded_to_a_stated_part_of_a_bit():
     cost = monotone_entropy_cost(SEX, 1, (1, 2))[0]
-    assert PARTS % cost.denominator == 0
-    assert float(cost) == pytest.approx(math.log2(3) - 2 / 3, abs=1 / PARTS)
+    assert PARTS_PER_BIT % cost.denominator == 0
+    assert float(cost) == pytest.approx(math.log2(3) - 2 / 3, abs=1 / PARTS_PER_BIT)
 
 
 def test_scale_of_suppressed_cells_is_the_number_of_cells():

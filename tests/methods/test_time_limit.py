@@ -181,7 +181,7 @@ def test_mondrian_never_loses_more_than_the_node_that_its_limit_leaves_time_for(
     people, monkeypatch, batch
 ):
     """Whenever it comes: in the search of that node, the encoding, a round, or the last part."""
-    monkeypatch.setattr("sqlanon.methods.clustering.mondrian.BATCH", batch)
+    monkeypatch.setattr("sqlanon.methods.clustering.mondrian.ROWS_IN_MEMORY", batch)
     found, before = [], planner._quick_node
     monkeypatch.setattr(
         planner, "_quick_node", lambda *a, **k: found.append(before(*a, **k)) or found[-1]
@@ -334,7 +334,7 @@ def test_only_a_finished_full_domain_plan_names_a_method_that_keeps_more():
 def test_a_long_search_says_what_a_recoding_record_by_record_loses(people, monkeypatch):
     monkeypatch.setattr(planner, "_quick_node", lambda *_, **__: None)
     node, parts = loss_of("incognito"), loss_of("mondrian")
-    monkeypatch.setattr(planner, "MANY_LOOKS", 1)
+    monkeypatch.setattr(planner, "MIN_COMPARED_LOOKS", 1)
     told = (
         f"one level per column loses {node:.2g}; record by record {parts:.2g} and less: "
         "`--method auto`"
@@ -345,11 +345,11 @@ def test_a_long_search_says_what_a_recoding_record_by_record_loses(people, monke
         ({"method": "mondrian"}, 1.0, False),
         ({}, parts / node - 1e-6, False),
     ]:
-        monkeypatch.setattr(planner, "LITTLE", at_most)
+        monkeypatch.setattr(planner, "MAX_CUT_SHARE", at_most)
         notes = sqlanon.plan(people, POLICY, table="people", **settings).report.notes
         assert (told in notes) is is_told
-    monkeypatch.setattr(planner, "LITTLE", 1.0)
-    monkeypatch.setattr(planner, "FEW_ROWS", 1)
+    monkeypatch.setattr(planner, "MAX_CUT_SHARE", 1.0)
+    monkeypatch.setattr(planner, "MAX_CUT_ROWS", 1)
     assert told not in sqlanon.plan(people, POLICY, table="people").report.notes
 
 

@@ -143,7 +143,7 @@ def test_a_leaf_that_is_no_number_is_no_fault_of_a_column_of_numbers():
 
 
 def test_spellings_that_only_python_knows_end_at_the_time_limit():
-    with empty_database() as connection, patch.object(spellings, "LOOK", 1):
+    with empty_database() as connection, patch.object(spellings, "VALUES_PER_LOOK", 1):
         connection.execute("CREATE TABLE t AS SELECT chr(200 + i::INT) AS ill FROM range(50) r(i)")
         engine, table = DuckDB(connection), exp.to_table("t")
         ticks = itertools.count()

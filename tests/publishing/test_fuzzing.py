@@ -22,8 +22,8 @@ SEEDS = st.integers(0, 2**32).map(random.Random)
 def test_a_random_table_is_published_as_promised_or_refused_without_a_value(draw):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         # What is lent to other methods is the first node: benchmarks/fuzzing.py searches on.
-        patch.setattr(fulldomain, "QUICK_LOOKS", 0)
-        patch.setattr(fulldomain, "FEWEST", 1)
+        patch.setattr(fulldomain, "MAX_QUICK_LOOKS", 0)
+        patch.setattr(fulldomain, "MIN_NODES", 1)
         outcome_of(releasing(draw), Path(folder))
 
 

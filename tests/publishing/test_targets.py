@@ -2,6 +2,7 @@
 
 import os
 from importlib import import_module
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -82,12 +83,10 @@ def test_an_output_that_cannot_be_is_told_before_the_source_is_read(
 def test_an_output_in_a_folder_that_cannot_be_written_is_told_before_the_source_is_read(
     folder, unplanned, unread, monkeypatch, source
 ):
-    home = import_module("sqlanon.engine.locked_folders").tempfile
-
     def denied(*_given, **_how):
         raise PermissionError(13, os.strerror(13))
 
-    monkeypatch.setattr(home, "mkdtemp", denied)
+    monkeypatch.setattr(Path, "mkdir", denied)
     with pytest.raises(SqlanonError, match=r"out.csv' cannot be written: Permission denied"):
         sqlanon.anonymize(source, POLICY, table="people", output="closed/out.csv")
 

@@ -61,8 +61,8 @@ MOST_ABREAST = 3
 @pytest.fixture(autouse=True)
 def brief_searches(monkeypatch):
     """Types are those of whatever is found: what is lent to other methods is the first node."""
-    monkeypatch.setattr(fulldomain, "QUICK_LOOKS", 0)
-    monkeypatch.setattr(fulldomain, "FEWEST", 1)
+    monkeypatch.setattr(fulldomain, "MAX_QUICK_LOOKS", 0)
+    monkeypatch.setattr(fulldomain, "MIN_NODES", 1)
 
 
 def table_of(names, rows, *, copies=1):

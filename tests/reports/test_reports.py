@@ -265,10 +265,11 @@ def checked(**changes):
 
 
 def test_a_check_report_is_strict_json_and_says_what_does_not_hold():
-    document = json.loads(json.dumps(checked().to_dict(), allow_nan=False))
-    assert document == checked().to_dict()
+    report = checked()
+    document = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert document == report.to_dict()
     assert document["holds"] is False
-    assert "k-anonymity 2 does NOT hold: the table has 1" in checked().to_text()
+    assert "k-anonymity 2 does NOT hold: the table has 1" in report.to_text()
 
 
 def test_a_share_that_is_not_all_does_not_read_so():

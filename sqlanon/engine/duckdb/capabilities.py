@@ -26,7 +26,7 @@ QUERIES_LEAVE_NOTHING = VERSION >= (2, 0)
 UNSTORED = frozenset({"VARIANT"}) if VERSION < (1, 5) else frozenset[str]()
 """Types of values that no table can hold, by their names as `type_id` tells them."""
 
-_BATCH = 131_072
+_ROWS_PER_BATCH = 131_072
 """Rows that are read at a time: 1.4 and 1.5 else read a million."""
 
 
@@ -34,5 +34,5 @@ def arrow_reader(relation: duckdb.DuckDBPyRelation) -> pyarrow.RecordBatchReader
     """The rows of a relation as Arrow batches, none of which is read before it is asked for."""
     # Before 1.5 it has the name that later versions warn of.
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch
-    batches: pyarrow.RecordBatchReader = read(_BATCH)
+    batches: pyarrow.RecordBatchReader = read(_ROWS_PER_BATCH)
     return batches

@@ -19,8 +19,8 @@ from sqlanon.wording import alike, counted
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 _DOTTED = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}", re.DOTALL)
 _PATH_ITEM = re.compile(r'(?:"(?:[^"]|"")+"|[^",])+')
-_SHOWN = 10
-_SUGGESTED = 5
+_MAX_TABLES_NAMED = 10
+_MAX_SUGGESTED = 5
 # The functions of the catalog that list parts of tables.
 _OF_TABLES = frozenset(
     f"duckdb_{kind}" for kind in ("tables", "columns", "constraints", "indexes", "triggers")
@@ -143,9 +143,9 @@ class Catalog:
         names = {self.display(entry): entry.name for entry in self.entries}
         wanted = fold(text.rpartition(".")[2])
         folded = {shown: fold(name) for shown, name in names.items()}
-        near_names = alike(wanted, sorted(set(folded.values())), most=_SUGGESTED)
+        near_names = alike(wanted, sorted(set(folded.values())), most=_MAX_SUGGESTED)
         near = [shown for wish in near_names for shown in names if folded[shown] == wish]
-        hint = f"; near it: {', '.join(map(repr, near[:_SUGGESTED]))}" if near else ""
+        hint = f"; near it: {', '.join(map(repr, near[:_MAX_SUGGESTED]))}" if near else ""
         among = f" among {counted(len(names), 'table')}" if names else ": the database holds none"
         return MissingTableError(f"there is no table {text!r}{among}{hint}")
 
@@ -199,8 +199,8 @@ def fold(name: str) -> str:
 
 def first_names(names: Sequence[str]) -> str:
     """The first names of a list, quoted, for a message."""
-    more = ", ..." if len(names) > _SHOWN else ""
-    return f"{', '.join(map(repr, names[:_SHOWN]))}{more}"
+    more = ", ..." if len(names) > _MAX_TABLES_NAMED else ""
+    return f"{', '.join(map(repr, names[:_MAX_TABLES_NAMED]))}{more}"
 
 
 def entries(

@@ -21,7 +21,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.arguments import kind_of
-from sqlanon.deadline import NEVER, PATIENCE, Deadline, watched
+from sqlanon.deadline import NEVER, REPEAT_SECONDS, Deadline, watched
 from sqlanon.engine.base import Abilities, Limits, Row, Whole, render
 from sqlanon.engine.duckdb.capabilities import UNSTORED, arrow_reader
 from sqlanon.engine.duckdb.catalog import qualified
@@ -421,7 +421,7 @@ def _stop(connection: duckdb.DuckDBPyConnection) -> None:
         # Again and again: an interrupt just before a query starts is forgotten by DuckDB.
         connection.interrupt()
         try:
-            idle.get(timeout=PATIENCE)
+            idle.get(timeout=REPEAT_SECONDS)
         except Empty:
             continue
         return

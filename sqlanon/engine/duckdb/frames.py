@@ -30,7 +30,7 @@ from sqlanon.wording import counted
 
 Column = Any
 """A `pyarrow.ChunkedArray`; pyarrow is slow to import and has no types."""
-DIGITS = 38
+MAX_DECIMAL_DIGITS = 38
 """Most digits of a decimal number of DuckDB."""
 
 
@@ -48,7 +48,7 @@ def stored(column: Column) -> Column:
     if types.is_float16(kind):
         return column.cast(pyarrow.float32())
     if types.is_decimal(kind):
-        exact = kind.precision <= DIGITS
+        exact = kind.precision <= MAX_DECIMAL_DIGITS
         return column.cast(
             pyarrow.decimal128(kind.precision, kind.scale) if exact else pyarrow.string()
         )
@@ -467,12 +467,12 @@ def _without_long(frame: Any) -> Any:
             continue
         # Not every version of Polars refuses to cast them; its own message would quote a value.
         ends = [end for end in (frame[name].min(), frame[name].max()) if end is not None]
-        if any(abs(end) >= 10**DIGITS for end in ends):
+        if any(abs(end) >= 10**MAX_DECIMAL_DIGITS for end in ends):
             raise SourceError(
-                f"column {name!r} ({dtype}) holds numbers of more than {DIGITS} digits, which no "
-                "table can; convert it to text, or drop it"
+                f"column {name!r} ({dtype}) holds numbers of more than {MAX_DECIMAL_DIGITS} "
+                "digits, which no table can; convert it to text, or drop it"
             )
-        frame = frame.with_columns(polars.col(name).cast(polars.Decimal(DIGITS, 0)))
+        frame = frame.with_columns(polars.col(name).cast(polars.Decimal(MAX_DECIMAL_DIGITS, 0)))
     return frame
 
 

@@ -359,7 +359,7 @@ def _value(text: Sql, kind: Kind) -> Sql:
 
 
 _DATES = {"DATE", "TIMESTAMP"}
-MOSTLY = 0.5
+MIN_DATE_SHARE = 0.5
 """Share of a column's values from which it is meant to be dates."""
 
 
@@ -412,7 +412,7 @@ class _DatedColumn:
     @property
     def is_meant(self) -> bool:
         """Whether most are such dates, but not all."""
-        return MOSTLY * self.filled <= self.fitting < self.filled
+        return MIN_DATE_SHARE * self.filled <= self.fitting < self.filled
 
     def text(self, where: Callable[[int], str]) -> str:
         """How many values are none, and where the first is."""

@@ -242,7 +242,7 @@ def _count_lines(path: Path) -> int:
     """Lines of a file, of which the last may have no line break."""
     lines, last = 0, b"\n"
     with readable(path), opened_text(path) as file:
-        while part := file.read(_CHUNK):
+        while part := file.read(_BYTES_AT_ONCE):
             lines, last = lines + part.count(b"\n"), part[-1:]
     return lines + (last != b"\n")
 
@@ -321,7 +321,7 @@ def _scan(
 
 
 _WIDEST_FIELD = 2**31 - 1
-_CHUNK = 1 << 20
+_BYTES_AT_ONCE = 1 << 20
 # What stands in a text for bytes that are no letters, and control characters of latin-1.
 _NO_LETTERS = re.compile("[\ufffd\x80-\x9f]")
 Scan = Callable[["Mapping[str, Sql]"], Sql]
@@ -424,7 +424,7 @@ def undecodable_line(path: Path, codec: str) -> int | None:
     with readable(path), opened_text(path) as file:
         data = b"more"
         while data:
-            data = file.read(_CHUNK)
+            data = file.read(_BYTES_AT_ONCE)
             try:
                 text = decoder.decode(data, final=not data)
             except UnicodeDecodeError as error:
@@ -444,7 +444,7 @@ def cut_off(path: Path) -> SourceError | None:
         return None
     try:
         with readable(path), opened_text(path) as file:
-            while file.read(_CHUNK):
+            while file.read(_BYTES_AT_ONCE):
                 pass
     except SourceError as error:
         return error

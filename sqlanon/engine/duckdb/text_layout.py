@@ -121,7 +121,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _FIGURE = re.compile(r"\s*[-+]?[0-9][0-9.,:/ T-]*(e[-+]?[0-9]+)?\s*", re.IGNORECASE)
 # A number whose fraction stands behind a comma, and one without a fraction.
 _COMMA_NUMBER = re.compile(r"\s*[-+]?[0-9]+(?:,([0-9]+))?\s*")
-_SHOWN = 5
+_MAX_NAMED = 5
 ROW_NAMES = "column0"
 """What a first column without a name is called, as programs of statistics write the names of rows.
 
@@ -301,9 +301,9 @@ def _refuse_names(path: Path, names: Sequence[str], *, has_row_names: bool) -> N
     blank = [str(place) for place, name in enumerate(names, 1) if not name.strip()]
     faults = []
     if blank:
-        more = [] if len(blank) <= _SHOWN else [f"{len(blank) - _SHOWN} more"]
+        more = [] if len(blank) <= _MAX_NAMED else [f"{len(blank) - _MAX_NAMED} more"]
         columns = "column" if len(blank) == 1 else "columns"
-        faults.append(f"no name for {columns} {listed([*blank[:_SHOWN], *more])}")
+        faults.append(f"no name for {columns} {listed([*blank[:_MAX_NAMED], *more])}")
     faults += _several([name for name in names if name.strip()])
     if faults:
         raise SourceError(
@@ -318,8 +318,8 @@ def _several(names: Sequence[str]) -> list[str]:
     twice = sorted({name for name in names if folded[fold(name)] > 1})
     if not twice:
         return []
-    more = ", ..." if len(twice) > _SHOWN else ""
-    return [f"several columns called {', '.join(map(repr, twice[:_SHOWN]))}{more}"]
+    more = ", ..." if len(twice) > _MAX_NAMED else ""
+    return [f"several columns called {', '.join(map(repr, twice[:_MAX_NAMED]))}{more}"]
 
 
 def _rows(text: str, delimiter: str) -> list[list[str]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Part = tuple[str, Sequence[pyarrow.Array]]
 
-CHUNK = 1 << 24  # bytes of a file that are looked through at once
+BYTES_AT_ONCE = 1 << 24  # bytes of a file that are looked through at once
 # What writers of Parquet note of types alone.
 _OF_TYPES = {b"ARROW:schema", b"PARQUET:field_id", b"duckdb.interval_bloom_filter"}
 
@@ -62,7 +62,7 @@ def texts_in(path: Path, texts: Collection[str]) -> set[str]:
     wanted = {text.encode(): text for text in texts}
     overlap, matches, last = max(map(len, wanted), default=0), set[str](), b""
     with path.open("rb") as file:
-        while wanted and (chunk := file.read(CHUNK)):
+        while wanted and (chunk := file.read(BYTES_AT_ONCE)):
             seen = last + chunk
             for code in [code for code in wanted if code in seen]:
                 matches.add(wanted.pop(code))

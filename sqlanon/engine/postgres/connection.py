@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 BYTES_AT_ONCE = 16_000_000
 """Bytes of rows that are turned into Arrow at a time."""
-OLDEST = 14
+OLDEST_VERSION = 14
 """The first version whose instants are told to the microsecond."""
 _SETTINGS = {
     "datestyle": "ISO",
@@ -291,8 +291,8 @@ class PostgresRemote:
             raise EngineError("the open transaction has failed already; roll it back first")
         if self.connection.info.pipeline_status is not PipelineStatus.OFF:
             raise EngineError("the connection to PostgreSQL is in a pipeline; leave that first")
-        if self.connection.info.server_version < OLDEST * 10_000:
-            raise EngineError(f"sqlanon needs PostgreSQL {OLDEST} or later")
+        if self.connection.info.server_version < OLDEST_VERSION * 10_000:
+            raise EngineError(f"sqlanon needs PostgreSQL {OLDEST_VERSION} or later")
 
     def _prepare(self) -> None:
         for name, (wanted, way_out) in _DEMANDED.items():

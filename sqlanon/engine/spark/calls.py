@@ -20,13 +20,13 @@ from sqlanon.engine.spark.errors import attempt
 from sqlanon.errors import EngineError, SqlanonError
 
 T = TypeVar("T")
-_LOOKED = 0.5
+_LOOK_SECONDS = 0.5
 """Longest wait before the deadline is looked at again [seconds]."""
-_PLANNED = 1.0
+_PLANNED_SECONDS = 1.0
 """Age of a query that is told to end: one that is still planned may run all the same [seconds]."""
-_ENDED = 1.0
+_END_SECONDS = 1.0
 """Longest wait for a query that was told to end [seconds]."""
-_SETTLED = 10.0
+_SETTLED_SECONDS = 10.0
 """Longest wait before what such queries may have written is cleared [seconds]."""
 
 
@@ -78,7 +78,7 @@ class Calls:
         except BaseException:
             threading.Thread(target=self._end, args=(done, start), daemon=True).start()
             self._left.append(done)
-            done.wait(_ENDED)
+            done.wait(_END_SECONDS)
             raise
         if errors:
             raise errors[0]
@@ -86,7 +86,7 @@ class Calls:
 
     def settle(self) -> None:
         """Waits a while for what was told to end, which could write after its place is cleared."""
-        end = time.monotonic() + _SETTLED
+        end = time.monotonic() + _SETTLED_SECONDS
         while self._left:
             self._left.pop().wait(max(end - time.monotonic(), 0.0))
 
@@ -141,7 +141,7 @@ class Calls:
         self._deadline = Deadline(-math.inf)
 
     def _wait(self, done: threading.Event) -> None:
-        while not done.wait(min(max(self._deadline.left(), 0.0), _LOOKED)):
+        while not done.wait(min(max(self._deadline.left(), 0.0), _LOOK_SECONDS)):
             self._deadline.check()
 
     def _end(self, done: threading.Event, start: float) -> None:
@@ -155,11 +155,11 @@ class Calls:
             if is_connect(self._session)
             else self._session.sparkContext.cancelJobsWithTag
         )
-        done.wait(start + _PLANNED - time.monotonic())
+        done.wait(start + _PLANNED_SECONDS - time.monotonic())
         while not done.is_set():
             with suppress(EngineError):
                 attempt(lambda: interrupt(self._tag), "end a query")
-            done.wait(_LOOKED)
+            done.wait(_LOOK_SECONDS)
 
 
 def is_connect(session: Any) -> bool:

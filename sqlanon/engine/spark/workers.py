@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 T = TypeVar("T")
-_MOST = 10_000
+_MAX_WORKERS = 10_000
 """Most workers there are."""
-_LATE = 1.0
+_GRACE_SECONDS = 1.0
 """How long after the deadline a result is waited for, which ends its job itself [seconds]."""
 
 
@@ -43,7 +43,7 @@ class SparkWorkers:
     def __call__(self, most: int, until: Deadline) -> Iterator[Sequence[SparkWorker]]:
         """As many as the executors have cores, or as are of use."""
         calls = Calls(self._session)
-        with calls.limited(until.earlier(-_LATE)):
+        with calls.limited(until.earlier(-_GRACE_SECONDS)):
             if self._slots is None:
                 with suppress(TimeLimitError):
                     self._slots = self._counted(calls)
@@ -51,7 +51,7 @@ class SparkWorkers:
 
     def _counted(self, calls: Calls) -> int:
         """How many jobs can be done at once."""
-        asked, versions = self._session.range(_MOST), list[str]()
+        asked, versions = self._session.range(_MAX_WORKERS), list[str]()
         with suppress(SqlanonError):
             rows = calls(
                 lambda: asked.mapInArrow(_probed, "versions string").toArrow(),

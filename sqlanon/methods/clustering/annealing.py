@@ -37,7 +37,7 @@ from sqlanon.search.clustering.clustering_problem import Clustering, ClusteringP
 from sqlanon.search.clustering.effort import Schedule
 from sqlanon.wording import counted
 
-ALONE, HEATED = 0.5, 0.6
+ALONE_SHARE, ANNEALED_SHARE = 0.5, 0.6
 """Shares of the time that is left for clusters of k alone, and then for their annealing."""
 
 
@@ -119,12 +119,12 @@ def annealed_part(
     demands = problem.demand
     assert demands is not None
     persons = None if demands.persons is None else replace(demands, every=())
-    alone = replace(problem, demand=persons, deadline=problem.deadline.share(ALONE))
+    alone = replace(problem, demand=persons, deadline=problem.deadline.share(ALONE_SHARE))
     first = search(alone)
     if not len(first.nodes):
         raise UnsatisfiableError("no records are in clusters that could be annealed")
     tell(f"anneal: {counted(len(first.sizes), 'cluster')}")
-    alone = replace(alone, deadline=problem.deadline.share(HEATED))
+    alone = replace(alone, deadline=problem.deadline.share(ANNEALED_SHARE))
     done = anneal(alone, demands, label=first.label, schedule=schedule_of(options))
     clusters = _mended(problem, done.label)
     before, after = (

@@ -36,7 +36,7 @@ from sqlanon.wording import counted, listed
 
 FIRST_ITEMSETS = 2**18
 """Itemsets to begin with under a time limit."""
-MINED, SLOWER = 0.5, 2
+MINED_SHARE, SLOWER = 0.5, 2
 """Share of a time limit for that, and how many times as long an itemset takes where there are more
 of them."""
 CONVERGED = 1e-4
@@ -235,7 +235,7 @@ def _candidates(mine: Mine, problem: ClusteringProblem, *, wanted: BoundRequest)
     """
     if not problem.deadline.is_limited:
         return mine.candidates(problem, most=MOST_ITEMSETS)
-    until, most = problem.deadline.share(MINED), FIRST_ITEMSETS
+    until, most = problem.deadline.share(MINED_SHARE), FIRST_ITEMSETS
     left = until.left()
     candidates = mine.candidates(problem, most=most)
     with suppress(TimeLimitError):

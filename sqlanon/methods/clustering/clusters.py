@@ -29,7 +29,7 @@ from sqlanon.methods.clustering.first import (
     refined_block,
     started,
 )
-from sqlanon.methods.clustering.neighbourhoods import REFINED, searched, searches
+from sqlanon.methods.clustering.neighbourhoods import REFINED_SHARE, searched, searches
 from sqlanon.methods.clustering.releases import Releases, problem_of
 from sqlanon.methods.local import Assigned, EncodedRecords, decided, search_end
 from sqlanon.methods.options import ClusterOptions
@@ -83,7 +83,7 @@ def decide_clusters(
     releases = Releases.of(problem, read.policy)
     ordinary = releases
     if anneals(options) or searches(options):
-        share = ORDINARY if anneals(options) else REFINED
+        share = ORDINARY if anneals(options) else REFINED_SHARE
         ordinary = releases.ended_by(releases.problem.deadline.share(share))
     is_whole = turns and not anneals(options)  # annealing keeps to its blocks
     most = releases.problem.records if is_whole else largest_block(options)

@@ -15,7 +15,7 @@ from sqlanon.deadline import phase
 from sqlanon.engine.base import Engine
 from sqlanon.methods.clustering.clusters import decide_clusters
 from sqlanon.methods.clustering.first import FirstClusters
-from sqlanon.methods.clustering.pricing import PRICED, Mine, effort_of
+from sqlanon.methods.clustering.pricing import PRICED_SHARE, Mine, effort_of
 from sqlanon.methods.local import reading_end, refuse_mixed_labels
 from sqlanon.methods.options import CoverOptions, DirectCoverOptions
 from sqlanon.methods.registry import Decided, Options
@@ -32,7 +32,7 @@ from sqlanon.search.clustering.direct_cover import direct_cover, published_direc
 from sqlanon.search.clustering.set_cover import converted, cover_by_subsets, set_cover, within
 from sqlanon.wording import counted
 
-MINED = 0.8
+MINED_SHARE = 0.8
 """Share of the time for a cover that mining may take: what it finds is to be sorted and chosen."""
 MOST_LOST_BY_PRICES = 1.1
 """How many times as much as the method's own clusters a cover by prices may lose and be refined in
@@ -105,7 +105,7 @@ def decide(
         )
 
     def start(problem: ClusteringProblem) -> FirstClusters:
-        before = replace(problem, deadline=problem.deadline.share(MINED))
+        before = replace(problem, deadline=problem.deadline.share(MINED_SHARE))
         every = mine.candidates(before)
         cheapest = mine.cheapest(problem, every)
         bounds, priced = cheapest.cost, None
@@ -114,7 +114,7 @@ def decide(
         effort, members = effort_of(options, problem.records)
         if effort is not None:
             tell(f"prices: {counted(len(every), 'candidate')}")
-            share = replace(problem, deadline=problem.deadline.share(PRICED))
+            share = replace(problem, deadline=problem.deadline.share(PRICED_SHARE))
             priced = mine.priced(share, every, effort=effort, cheapest=cheapest, most=members)
         tell(f"cover: {counted(len(every), 'candidate')}")
         cheap = every if settings.beta is None else within(problem, every, beta=settings.beta)

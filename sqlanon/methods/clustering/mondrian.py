@@ -85,7 +85,7 @@ from sqlanon.search.clustering.mondrian import (
 from sqlanon.search.privacy import Demands
 from sqlanon.wording import Note, counted, key
 
-BATCH = 500_000
+ROWS_IN_MEMORY = 500_000
 """Rows that are cut in memory at once."""
 ROW_BYTES = 1_000
 """Memory that each of them takes there, about: its leaves, and what is counted of each column."""
@@ -179,7 +179,11 @@ def _strict(
     at = time.monotonic()
     # What parts are published as is counted with them.
     deadline = end_after((at - started) / 2, policy, options.deadline)
-    most = BATCH if options.memory is None else min(BATCH, max(1, options.memory // ROW_BYTES))
+    most = (
+        ROWS_IN_MEMORY
+        if options.memory is None
+        else min(ROWS_IN_MEMORY, max(1, options.memory // ROW_BYTES))
+    )
     closed = cut_to_the_end(engine, table, deadline, cuts=options.specific.cuts, most=most)
     search = PartSearch(
         parts=closed.made,

@@ -20,9 +20,9 @@ from sqlanon.search.clustering.clustering_problem import Clustering
 from sqlanon.search.clustering.repartition import records_of_a_pool, repartitioned
 from sqlanon.wording import counted
 
-REFINED = 0.6
+REFINED_SHARE = 0.6
 """Share of the time in which clusters are found and refined, at most."""
-TIMES, MOST, LEAST = 6, 300_000, 50
+POOLS_PER_RECORD, MAX_POOLED_RECORDS, MIN_POOLS = 6, 300_000, 50
 """In how many pools each record is, about, the most records of all pools together and the fewest
 pools, where neither their number nor a time limit is given: a pool takes time in proportion to its
 records."""
@@ -110,8 +110,8 @@ def _pools(releases: Releases, options: Options[ClusterOptions]) -> float:
     if releases.problem.deadline.is_limited:
         return math.inf
     problem = releases.problem
-    every = min(TIMES * problem.records, MOST)
-    return max(int(every / records_of_a_pool(problem.k)), LEAST)
+    every = min(POOLS_PER_RECORD * problem.records, MAX_POOLED_RECORDS)
+    return max(int(every / records_of_a_pool(problem.k)), MIN_POOLS)
 
 
 def _price(releases: Releases, blocks: Sequence[StartedBlock]) -> Reals:

@@ -31,11 +31,11 @@ from sqlanon.search.clustering.price_proof import AlikeRecords
 from sqlanon.search.clustering.reduced_cost_cover import reduced_cost_cover
 from sqlanon.wording import counted
 
-PRICED = 0.4
+PRICED_SHARE = 0.4
 """Share of the time that is left for what records are worth."""
 MOST_ITEMSETS = 3_000_000
 """Itemsets that are mined at most where no cover needs them all, the cheapest."""
-FEW, MEMBERSHIPS = 5_000, 5e7
+MAX_PRICED_COMBINATIONS, MAX_PRICED_MEMBERSHIPS = 5_000, 5e7
 """Distinct combinations up to which records are priced unasked, and these times the nodes that may
 stand for one of them, which are no fewer than their memberships in itemsets: it takes a second or
 two."""
@@ -217,7 +217,7 @@ def priced(
         is_begin = problem.demand is None and read.policy.demands
         if options.specific.bound == "columns" or is_begin:
             return first
-        problem = replace(problem, deadline=problem.deadline.share(PRICED))
+        problem = replace(problem, deadline=problem.deadline.share(PRICED_SHARE))
         try:
             with engine.limited(problem.deadline), phase("mining"):
                 encoded = encode_subject(engine, read.subject, plain(read.policy))
@@ -241,4 +241,7 @@ def _takes_a_moment(problem: ClusteringProblem, patience: int) -> bool:
     for column, taxonomy in enumerate(problem.taxonomies):
         top = len(taxonomy.ancestors) - 1
         nodes *= 1 + (min(top, problem.highest[column]) if problem.highest else top)
-    return combinations <= patience * FEW and combinations * nodes <= patience * MEMBERSHIPS
+    return (
+        combinations <= patience * MAX_PRICED_COMBINATIONS
+        and combinations * nodes <= patience * MAX_PRICED_MEMBERSHIPS
+    )

@@ -87,7 +87,9 @@ Rows = list[tuple[int, ...]]
 Prepared = dict[str, Sql]
 """Queries that one asker has written, by the table of their frequency set."""
 
-LARGE = 30_000  # rows; in a larger set, groupings by literal masks take a third of the time
+LARGE_SET_ROWS = (
+    30_000  # rows; in a larger set, groupings by literal masks take a third of the time
+)
 JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
 SIDE_BY_SIDE = 20_000_000  # rows that the groupings of a large set scan at most in one query
 ROLLED_UP = 20_000  # rows; a smaller set is scanned faster than a coarser one is written
@@ -151,7 +153,7 @@ class Batch:
     def split(self) -> list[Batch]:
         """Batches that the memory holds: a query groups the set once for each node."""
         rows = self.source.scanned
-        size = max(1, (SIDE_BY_SIDE if rows > LARGE else JOINED_AT_ONCE) // max(rows, 1))
+        size = max(1, (SIDE_BY_SIDE if rows > LARGE_SET_ROWS else JOINED_AT_ONCE) // max(rows, 1))
         starts = range(0, len(self.nodes), size)
         return [replace(self, nodes=self.nodes[start : start + size]) for start in starts]
 
@@ -240,7 +242,7 @@ class FrequencySets:
             query: The query of nodes by their masks, or by the parameters of a batch.
         """
         source = batch.source
-        if source.scanned > LARGE:
+        if source.scanned > LARGE_SET_ROWS:
             return self.engine.rows(query(batch.masks), batch.price_lists)
         key = source.table.name
         if key not in prepared:

@@ -41,7 +41,7 @@ from sqlanon.search.lattice.incognito import (
 )
 from sqlanon.wording import counted, key, listed
 
-QUICK_LOOKS, FEWEST = 20_000_000, 20
+MAX_QUICK_LOOKS, MIN_NODES = 20_000_000, 20
 """Nodes times distinct combinations of a search whose result others are compared to, and the fewest
 nodes."""
 STATEMENT = 20_000
@@ -119,8 +119,8 @@ def quick_node(
 
     It ends with the share of the time that is left once the table is encoded, or with all of it
     where that is too little for anything else. Without a limit it looks at so many nodes that those
-    times the distinct combinations are `QUICK_LOOKS` at most, at as many of a small table as of one
-    of `STATEMENT`, so that it takes seconds whatever the table.
+    times the distinct combinations are `MAX_QUICK_LOOKS` at most, at as many of a small table as of
+    one of `STATEMENT`, so that it takes seconds whatever the table.
 
     Raises:
         HierarchyError: As `decide`.
@@ -131,7 +131,9 @@ def quick_node(
         problem = problem_of(engine, subject, policy=policy, options=options)
     limited, encoding = deadline.is_limited, deadline.clock() - started
     most = (
-        None if limited else max(FEWEST, QUICK_LOOKS // max(problem.sets.encoded.rows, STATEMENT))
+        None
+        if limited
+        else max(MIN_NODES, MAX_QUICK_LOOKS // max(problem.sets.encoded.rows, STATEMENT))
     )
     if problem.lattice.box.size > LARGEST_BOX and deadline.left() < OTHERS * encoding:
         # What then is found is measured, which takes about as long as half the encoding.

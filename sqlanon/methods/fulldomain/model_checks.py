@@ -73,7 +73,7 @@ from sqlglot import exp
 
 from sqlanon.loss.objectives import ClassCounts, SuppressedCells
 from sqlanon.methods.fulldomain.frequency_sets import (
-    LARGE,
+    LARGE_SET_ROWS,
     Batch,
     FrequencySets,
     Prepared,
@@ -774,7 +774,7 @@ class ModelChecks:
         """Checks of nodes by the models of single classes, in the order given."""
         sets, scope = self.sizes.sets, self.violations.scope
         sets.prepare(nodes)
-        if not self.looks_at_classes and sets.kept[0].scanned <= LARGE:
+        if not self.looks_at_classes and sets.kept[0].scanned <= LARGE_SET_ROWS:
             return self._examined(nodes)  # k in the same query, which does not count all classes
         counts = self.sizes.count(nodes)
         checks = [self.sizes.check(node, counts[node]) for node in nodes]

@@ -30,10 +30,10 @@ from sqlanon.query.classes.frequency import Masks, with_nodes
 from sqlanon.query.classes.gains import Valued
 from sqlanon.query.encode import word_names
 from sqlanon.recoding import Node
-from sqlanon.search.lattice.bounds import ONE, Ratio
+from sqlanon.search.lattice.bounds import UNITS_PER_GAIN, Ratio
 from sqlanon.sqltext import Sql
 
-UNSURE = ONE >> 40
+UNSURE = UNITS_PER_GAIN >> 40
 """Gains that classes may add up to by rounding alone, where theirs cancel out [units of gain]."""
 
 
@@ -113,7 +113,7 @@ class GainCounter:
             rows = release.coded_values(table, violations.value_of(number))
             rows = release.without_null(rows)
             counted[number] = engine.rows(release.value_squares(rows))[0]
-        part = Fraction(ONE, len(numbers))
+        part = Fraction(UNITS_PER_GAIN, len(numbers))
         attributes, highest, relief = [], Fraction(0), Fraction(0)
         for number, (records, squares) in counted.items():
             if records:

@@ -445,10 +445,10 @@ def _highs(
     return counts, bound if math.isfinite(bound) else 0.0
 
 
-MOST_PLACES = 5_000_000
+MAX_PROGRAM_PLACES = 5_000_000
 """Rows times patterns beyond which neither the memory nor the time of a program is in reach."""
 
-LATER = 2
+PROGRAM_TIMES = 2
 """Times as long as all places took to find until a program of them is written and judged."""
 
 
@@ -490,7 +490,7 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     """
     _refuse_unsolvable(table.rows.demands)
     rows, patterns = len(table.rows.sizes), len(table.nodes)
-    if rows * patterns > MOST_PLACES:
+    if rows * patterns > MAX_PROGRAM_PLACES:
         raise PolicyError(
             f"{counted(rows, 'distinct row')} by {counted(patterns, 'pattern')} are too many for "
             "pattern-exact; give fewer patterns, or use pattern-greedy"
@@ -499,7 +499,7 @@ def optimal(table: PatternProblem, first: Placed, *, policy: Policy) -> Parts:
     try:
         places = places_of(table)
         # Never so without a limit: infinity less infinity compares with nothing.
-        if table.deadline.left() < LATER * (began - table.deadline.left()):
+        if table.deadline.left() < PROGRAM_TIMES * (began - table.deadline.left()):
             raise TimeLimitError
     except TimeLimitError:
         parts = greedy_parts(table, first)

@@ -469,11 +469,11 @@ def _smallest(table: PatternProblem, rest: DistinctRows, *, among: Flags) -> Fla
     return members
 
 
-PRICED = 100_000
+MAX_PRICED_PLACES = 100_000
 """Rows times patterns up to which records are priced, in about a second."""
-MOST = 200_000
+MAX_PRICED_RECORDS = 200_000
 """Records up to which they are priced, as each is an entry of its own."""
-LOOKED_AT = 1_000_000
+MAX_BOUND_PLACES = 1_000_000
 """Rows times patterns up to which each pattern is looked at for a bound, in a moment."""
 
 
@@ -522,7 +522,7 @@ def least_by_patterns(table: PatternProblem) -> int:
     less than the cheapest of these. With too many patterns, what is known whatever they are.
     """
     rows = np.arange(len(table.highest))
-    if len(rows) * len(table.nodes) > LOOKED_AT:
+    if len(rows) * len(table.nodes) > MAX_BOUND_PLACES:
         return table.least
     least = table.least_left(rows)
     for node, mask in zip(table.nodes, table.masks, strict=True):
@@ -543,7 +543,7 @@ def least_by_prices(read: EncodedRecords, table: PatternProblem, *, deadline: De
     """
     leaves, sizes = read.combinations.leaves, read.combinations.sizes
     records = int(sizes.sum())
-    too_many = len(leaves) * len(table.nodes) > PRICED or records > MOST
+    too_many = len(leaves) * len(table.nodes) > MAX_PRICED_PLACES or records > MAX_PRICED_RECORDS
     if too_many or deadline.expired or read.policy.suppressed == "keep":
         return table.least
     taxonomies = tuple(

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sqlanon.sqltext import Fragment, Sql, expression, name, names, render, value
 
-STEP, POINTS = 0.2, range(-16, 17)
+INTEGRAL_STEP, POINTS = 0.2, range(-16, 17)
 """Of the integral that individual risk is: with them it is within 1e-10 of the risk."""
 
 
@@ -66,7 +66,7 @@ def individual_risk(classes: exp.Table, columns: int) -> Sql:
         "assess/individual_risk",
         classes=classes,
         carried=_keys(columns),
-        points=[tuple(map(value, _point(STEP * number))) for number in POINTS],
+        points=[tuple(map(value, _point(INTEGRAL_STEP * number))) for number in POINTS],
     )
 
 
@@ -76,7 +76,7 @@ def _point(place: float) -> tuple[float, float]:
     Source: Takahasi and Mori 1974, "Double exponential formulas for numerical integration".
     """
     e = math.exp(-math.pi * math.sinh(place))
-    return -math.log1p(e), STEP * math.pi * math.cosh(place) * e / (1 + e) ** 2
+    return -math.log1p(e), INTEGRAL_STEP * math.pi * math.cosh(place) * e / (1 + e) ** 2
 
 
 def people(classes: exp.Table) -> Sql:

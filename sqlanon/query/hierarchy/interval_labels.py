@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.dialects import bounds
 from sqlanon.errors import HierarchyError
 from sqlanon.hierarchy.number_ranges import HALF_OPEN, NumberRange
-from sqlanon.hierarchy.rules import DIGITS, Intervals
+from sqlanon.hierarchy.rules import GRID_DIGITS, Intervals
 from sqlanon.query.encode import WHOLE
 from sqlanon.query.syntax import (
     NOT_FINITE,
@@ -122,7 +122,7 @@ def _precision(column_type: exp.DataType) -> tuple[int, int]:
 
 
 def _grid(rule: Intervals, column_type: exp.DataType) -> _Grid:
-    digits = DIGITS if column_type.this in _FLOATS else _EXACT_DIGITS
+    digits = GRID_DIGITS if column_type.this in _FLOATS else _EXACT_DIGITS
     return _Grid(
         scale=rule.scale,
         origin=rule.units(rule.origin) % rule.units(rule.widths[-1]),

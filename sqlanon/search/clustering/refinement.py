@@ -31,7 +31,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sqlanon.loss.cells import LARGEST
+from sqlanon.loss.cells import MAX_TOTAL
 from sqlanon.progress import advance
 from sqlanon.search.arrays import Numbers, Reals
 from sqlanon.search.clustering.bitmaps import Words
@@ -236,7 +236,7 @@ class _Refinement:
         if not problem.allowance:
             return None
         more = min(problem.k - 1, MAX_PRICE) * max(0.0, 1 - done / FALLING_SHARE)
-        room = LARGEST // max(problem.records, 1) // problem.suppressed
+        room = MAX_TOTAL // max(problem.records, 1) // problem.suppressed
         return int(problem.suppressed * min(1 + more, max(room, 1)))
 
     def _renumber(self, nodes: Numbers) -> None:

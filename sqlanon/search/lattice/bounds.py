@@ -283,7 +283,7 @@ def minimal(nodes: Sequence[Node]) -> list[Node]:
     return sorted(kept)
 
 
-ONE = 2**60  # what a gain of 1 is in units of gain
+UNITS_PER_GAIN = 2**60  # what a gain of 1 is in units of gain
 DROPPED = 12  # of the 52 bits of a double's fraction: 40 are left, 12 decimal places
 INFINITE = 0x7FF << 52 - DROPPED
 
@@ -310,7 +310,7 @@ class Ratio:
             return 0
         if gain <= 0:
             return INFINITE
-        [bits] = struct.unpack("<q", struct.pack("<d", cost * ONE / (gain * self.whole)))
+        [bits] = struct.unpack("<q", struct.pack("<d", cost * UNITS_PER_GAIN / (gain * self.whole)))
         return int(_shortened(bits))
 
     def bound(self, cost: Any, gain: Any) -> Any:
@@ -320,7 +320,7 @@ class Ratio:
         """
         costs, gains = np.asarray(cost, np.float64), np.asarray(gain, np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.asarray(costs / gains * (ONE / self.whole))
+            ratios = np.asarray(costs / gains * (UNITS_PER_GAIN / self.whole))
         values = np.maximum(_shortened(ratios.view(np.int64)) - 1, 0)
         return np.where(costs <= 0, 0, np.where(gains <= 0, INFINITE, values))
 
@@ -328,7 +328,7 @@ class Ratio:
         """The cost that makes a value of a gain [units of cost]."""
         if value >= INFINITE:
             return float("inf")
-        return self.loss(value) * gain * (self.whole / ONE)
+        return self.loss(value) * gain * (self.whole / UNITS_PER_GAIN)
 
     def loss(self, value: int) -> float:
         """The ratio itself."""

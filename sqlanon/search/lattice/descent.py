@@ -37,9 +37,9 @@ from sqlanon.search.lattice.incognito import Lattice
 from sqlanon.search.privacy import Demands, Sparse
 from sqlanon.wording import counted
 
-EFFORT = 100_000_000
+MAX_SORTED_ROWS = 100_000_000
 """Rows that are sorted before the last kick, two seconds or some more."""
-CHECK = 10_000
+CHECK_ROWS = 10_000
 """Rows that take about as long to sort as a check takes besides."""
 KICKED = 2, 4
 """Columns that are kicked, at least and at most."""
@@ -194,8 +194,10 @@ class _Walk:
         top = self._counted(high, self.classes.at(high))
         self.weight = max(abs(top.value) // max(self.lattice.records, 1), 1)
         current = self._settled(high)
-        while self.work < EFFORT:
-            tell(f"search: descent, {counted(len(self.known), 'node')}", self.work / EFFORT)
+        while self.work < MAX_SORTED_ROWS:
+            tell(
+                f"search: descent, {counted(len(self.known), 'node')}", self.work / MAX_SORTED_ROWS
+            )
             node = self._settled(self._kicked(current))
             if self._score(node) <= self._score(current):
                 current = node
@@ -248,7 +250,7 @@ class _Walk:
 
     def _counted(self, node: Node, rows: Generalized) -> _Counted:
         self.deadline.check()
-        self.work += self.rows + CHECK
+        self.work += self.rows + CHECK_ROWS
         if node not in self.known:
             counts = self.classes.count(rows)
             value, suppressed = self.lattice.objective.value(node, counts), counts.small_records

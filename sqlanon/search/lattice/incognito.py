@@ -22,7 +22,7 @@ import numpy as np
 
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.errors import TimeLimitError
-from sqlanon.loss.objectives import MARGIN, Objective
+from sqlanon.loss.objectives import FORECAST_MARGIN, Objective
 from sqlanon.progress import tell
 from sqlanon.recoding import Node
 from sqlanon.search.arrays import Flags, Reals
@@ -46,7 +46,7 @@ Settle = Callable[[Check], Check]
 Start = Callable[[Deadline], Node | None]
 """Finds a node to start from until a deadline; None where it finds none."""
 
-BATCH = 16  # nodes per query: more share its overhead, fewer learn from each other
+NODES_PER_QUERY = 16  # nodes per query: more share its overhead, fewer learn from each other
 WIDE_BATCH = 20  # nodes per query where a check proves little about other nodes
 UNKNOWN = np.iinfo(np.int64).max
 
@@ -75,7 +75,7 @@ class Lattice:
     allowance: int
     objective: Objective
     smallest: int = 0
-    batch: int = BATCH
+    batch: int = NODES_PER_QUERY
     ratio: Ratio | None = None
 
     def accepts(self, suppressed: int) -> bool:
@@ -206,7 +206,7 @@ def rank(check: Check) -> tuple[int, int, Node]:
     return check.value, check.suppressed, check.node[::-1]
 
 
-STEPS = 64
+TIMED_NODES_PER_QUERY = 64
 """Nodes per query, which a time limit may lose."""
 
 
@@ -223,8 +223,8 @@ def descend(search: Search) -> None:
         steps = {axis: _lowered(current.node, axis) for axis in axes}
         nodes = list(steps.values())
         try:
-            for start in range(0, len(nodes), STEPS):
-                search.check(nodes[start : start + STEPS])
+            for start in range(0, len(nodes), TIMED_NODES_PER_QUERY):
+                search.check(nodes[start : start + TIMED_NODES_PER_QUERY])
             is_over = False
         except TimeLimitError:
             is_over = True
@@ -243,7 +243,7 @@ def _lowered(node: Node, axis: int) -> Node:
 
 
 LARGEST_BOX = 2**18  # nodes held in arrays at a time
-STARTING = 0.75  # share of the time for a first good node of a larger lattice
+FIRST_NODE_SHARE = 0.75  # share of the time for a first good node of a larger lattice
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +322,7 @@ def _searched(search: Search, start: Start | None) -> int:
 def _begin(search: Search, start: Start | None) -> None:
     """Checks a first good node of a large lattice."""
     before = search.value
-    node = None if start is None else start(search.deadline.share(STARTING))
+    node = None if start is None else start(search.deadline.share(FIRST_NODE_SHARE))
     if node is not None and node not in search.checks:
         with suppress(TimeLimitError):
             search.check([node])
@@ -453,7 +453,9 @@ def witnesses(
     excess[knowledge.most <= lattice.allowance] = 0.0
     beyond = excess**2
     if lattice.allowance:
-        beyond = (certain * lattice.records > (1 + MARGIN) * lattice.allowance).astype(np.float64)
+        beyond = (certain * lattice.records > (1 + FORECAST_MARGIN) * lattice.allowance).astype(
+            np.float64
+        )
     value = search.weighed(knowledge, combine(knowledge.up, down, additive=objective.additive))
     picked, left = [], candidates.copy()
     promising = np.where(candidates & (excess < 0.5), value, np.inf)

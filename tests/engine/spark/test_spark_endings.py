@@ -43,7 +43,7 @@ def test_a_deadline_ends_a_query_in_spark_too(session):
     calls, asked, start = Calls(session), Seen(session), time.monotonic()
     with calls.limited(Deadline.after(2)), pytest.raises(TimeLimitError):
         calls(asked, "count")
-    assert time.monotonic() - start < 2 + 2
+    assert time.monotonic() - start < 2 + 6
     assert asked.ended.wait(10)
 
 
@@ -65,7 +65,7 @@ def test_ctrl_c_ends_a_query_in_spark_too(session):
             calls(asked, "count")
     finally:
         signal.signal(signal.SIGINT, before)
-    assert time.monotonic() - start < 2 + 2
+    assert time.monotonic() - start < 2 + 6
     assert asked.ended.wait(10)
 
 

@@ -84,15 +84,15 @@ def test_a_deadline_ends_what_executors_do(session):
         pass  # they are counted
     begin = time.monotonic()
     with workers(1, Deadline.after(0.5)) as (worker,):
-        assert worker.run(Asleep(8)) is None
-        assert time.monotonic() - begin < 4
+        assert worker.run(Asleep(16)) is None
+        assert time.monotonic() - begin < 10
     with workers(1, Deadline.after(-5)) as (worker,):
         assert worker.run(Asleep(0)) is None
 
 
 def test_killed_workers_end_at_once_and_do_nothing_more(session):
-    begin = time.monotonic()
     with SparkWorkers(session, [])(1, NEVER) as (worker,):
+        begin = time.monotonic()
         threading.Timer(2.0, worker.kill).start()
         assert worker.run(Asleep(16)) is None
         assert worker.run(Asleep(0)) is None

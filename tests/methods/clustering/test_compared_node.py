@@ -18,7 +18,7 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
 from sqlanon.search.clustering.clustering_problem import Clustering
-from sqlanon.search.lattice.incognito import STEPS, WIDE_BATCH, best_node
+from sqlanon.search.lattice.incognito import TIMED_NODES_PER_QUERY, WIDE_BATCH, best_node
 
 CLUSTERS = [name for name, row in METHODS.items() if issubclass(row.options, ClusterOptions)]
 # Every other value of a goes with one ill alone, its neighbour with four: their union is diverse.
@@ -82,8 +82,8 @@ def test_clusters_that_stay_as_they_were_found_ask_for_nothing_else(people, monk
 
 @pytest.mark.slow
 def test_a_search_that_is_lent_looks_at_few_nodes_of_a_large_table(people, monkeypatch):
-    monkeypatch.setattr(fulldomain, "QUICK_LOOKS", 0)
-    monkeypatch.setattr(fulldomain, "FEWEST", 1)
+    monkeypatch.setattr(fulldomain, "MAX_QUICK_LOOKS", 0)
+    monkeypatch.setattr(fulldomain, "MIN_NODES", 1)
     said = []
     found = sqlanon.plan(
         people, DIVERSE, table="people", method="direct-cover", progress=said.append
@@ -110,8 +110,8 @@ def checked(monkeypatch):
 def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
     people, checked, monkeypatch
 ):
-    monkeypatch.setattr(fulldomain, "QUICK_LOOKS", 3 * fulldomain.STATEMENT)
-    monkeypatch.setattr(fulldomain, "FEWEST", 1)
+    monkeypatch.setattr(fulldomain, "MAX_QUICK_LOOKS", 3 * fulldomain.STATEMENT)
+    monkeypatch.setattr(fulldomain, "MIN_NODES", 1)
     assert sqlanon.plan(people, DIVERSE, table="people", method="mondrian").report.holds
     assert 1 < checked[0] <= 3 + WIDE_BATCH
 
@@ -121,14 +121,14 @@ def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
 def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, checked, monkeypatch):
     """Lattices of 2^30 nodes, which no search gets to the end of."""
     names, most = [f"c{column}" for column in range(30)], 20
-    monkeypatch.setattr(fulldomain, "QUICK_LOOKS", most * fulldomain.STATEMENT)
+    monkeypatch.setattr(fulldomain, "MAX_QUICK_LOOKS", most * fulldomain.STATEMENT)
     with empty_database() as connection:
         columns = ", ".join(f"hash(i * 100 + {n}) % 4 AS {name}" for n, name in enumerate(names))
         connection.execute(f"CREATE TABLE wide AS SELECT {columns} FROM range(20) AS r(i)")
         policy = Policy(dict.fromkeys(names, Hierarchy.suppression()), models=[KAnonymity(3)])
         briefly = {"passes": 1} if METHODS[method].takes("passes") else {}
         assert sqlanon.plan(connection, policy, table="wide", method=method, **briefly).report.holds
-    assert checked[0] <= most + STEPS
+    assert checked[0] <= most + TIMED_NODES_PER_QUERY
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_combinations_that_take_several_numbers_keep_their_order(monkeypatch):
     policy = policy_of(trees, columns, 4, [1.0] * 3, keep=["job"])
     with connection:
         _, rows = published(connection, policy)
-        monkeypatch.setattr("sqlanon.query.publish.runs._WIDEST", 9)
+        monkeypatch.setattr("sqlanon.query.publish.runs._MAX_RUN", 9)
         report, again = published(connection, policy)
     assert report.holds
     assert Counter(again) == Counter(rows)
@@ -63,7 +63,7 @@ def test_cuts_in_the_database_are_those_in_memory(case, cuts, most, diverse):
             expected = sqlanon.plan(connection, policy, table="people", **asked)
         except UnsatisfiableError:
             return
-        patch.setattr("sqlanon.methods.clustering.mondrian.BATCH", most)
+        patch.setattr("sqlanon.methods.clustering.mondrian.ROWS_IN_MEMORY", most)
         found = sqlanon.plan(connection, policy, table="people", **asked)
     assert found.recoding == expected.recoding
     assert found.report.loss == expected.report.loss
@@ -149,7 +149,7 @@ def test_batches_share_the_time_that_is_left(people, monkeypatch):
         return partition(*args, rule=rule)
 
     home = "sqlanon.methods.clustering.mondrian"
-    monkeypatch.setattr(f"{home}.BATCH", 8)
+    monkeypatch.setattr(f"{home}.ROWS_IN_MEMORY", 8)
     monkeypatch.setattr(f"{home}.end_after", lambda *_: Deadline(12.0, lambda: 0.0))
     monkeypatch.setattr(f"{home}.partition", recorded)
     policy = Policy({"age": AGE}, models=[KAnonymity(5)], drop=["person", "job", "sex"])
@@ -174,7 +174,7 @@ def test_time_may_be_over_when_what_a_round_needed_is_dropped(people, monkeypatc
             patch.setattr(DuckDBTables, "drop", late)
             return cut_large(*args, **kwargs)
 
-    monkeypatch.setattr(f"{home}.BATCH", 8)
+    monkeypatch.setattr(f"{home}.ROWS_IN_MEMORY", 8)
     monkeypatch.setattr(f"{home}.cut_large", cut)
     policy = Policy({"age": AGE}, models=[KAnonymity(5)], drop=["person", "job", "sex"])
     report = sqlanon.plan(people, policy, table="people", method="mondrian").report
@@ -224,7 +224,7 @@ def test_a_time_limit_leaves_parts_as_they_are(people, monkeypatch):
     """Here it comes when the table has just been read, so classes stay those of one node."""
     home = "sqlanon.methods.clustering.mondrian"
     monkeypatch.setattr(f"{home}.end_after", lambda *_: Deadline(0.0))
-    monkeypatch.setattr(f"{home}.BATCH", 10)
+    monkeypatch.setattr(f"{home}.ROWS_IN_MEMORY", 10)
     quasi = {"age": QuasiIdentifier(AGE, max_level=3), "sex": Hierarchy.suppression()}
     policy = Policy(quasi, models=[KAnonymity(5)], drop=["person", "job"], suppression_limit=0.01)
     plans = [

@@ -132,14 +132,14 @@ def test_a_small_table_is_priced_unasked_and_a_large_one_on_request(people, monk
         return sqlanon.plan(people, policy(), table="people", method="forest", **asked).report
 
     assert by().search.bound == "full"
-    monkeypatch.setattr(pricing, "FEW", 10)
+    monkeypatch.setattr(pricing, "MAX_PRICED_COMBINATIONS", 10)
     assert by().search.bound == "records"
     assert by(bound="full").search.bound == "full"
 
 
 def test_a_table_is_small_in_rows_and_in_nodes_times_patience(monkeypatch):
     problem = problem_of([(str(row),) for row in range(12)], 2)
-    for name, limit in (("FEW", 6), ("MEMBERSHIPS", 12)):
+    for name, limit in (("MAX_PRICED_COMBINATIONS", 6), ("MAX_PRICED_MEMBERSHIPS", 12)):
         with monkeypatch.context() as own:
             own.setattr(pricing, name, limit)
             assert [_takes_a_moment(problem, patience) for patience in (1, 2)] == [False, True]

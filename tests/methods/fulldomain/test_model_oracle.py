@@ -145,14 +145,15 @@ def test_minimal_nodes_equal_brute_force_under_every_model(case):
 @given(cases())
 def test_a_search_that_starts_in_memory_ends_at_the_same_node(case):
     """Whatever the start believes of a model, only what is counted exactly is published."""
-    with ExitStack() as stack:
-        for name, owner, number in (("LARGEST_BOX", incognito, 1), ("EFFORT", descent, 100_000)):
-            stack.enter_context(patch.object(owner, name, number))
+    with (
+        patch.object(incognito, "LARGEST_BOX", 1),
+        patch.object(descent, "MAX_SORTED_ROWS", 100_000),
+    ):
         agrees(case, brute_force(case))
 
 
 WAYS = {
-    "one box at a time": [(incognito, "LARGEST_BOX", 4), (descent, "EFFORT", 0)],
+    "one box at a time": [(incognito, "LARGEST_BOX", 4), (descent, "MAX_SORTED_ROWS", 0)],
     "everything rolled up": [
         (frequency_sets, "ROLLED_UP", LITTLE), (frequency_sets, "_work", lambda *_: -1),
         (frequency_sets, "PLANNING", -1),
@@ -162,7 +163,7 @@ WAYS = {
     ],
     "several words": [(layout, "WORD_BITS", 3)],
     "side by side": [
-        (module, "LARGE", LITTLE)
+        (module, "LARGE_SET_ROWS", LITTLE)
         for module in (frequency_sets, model_checks)
     ],
 }  # fmt: skip
@@ -279,7 +280,7 @@ def test_utility_steers_to_the_node_that_brute_force_finds(case, way):
 @settings(max_examples=5)
 @given(cases(), st.sampled_from([2**12, 2**20]))
 def test_roll_ups_choose_the_same_with_rounded_costs(case, largest):
-    rounded = (cells, "LARGEST", largest)
+    rounded = (cells, "MAX_TOTAL", largest)
     rolling = plan_of(case, rounded, *WAYS["everything rolled up"])
     assert decided(plan_of(case, rounded)) == decided(rolling)
 

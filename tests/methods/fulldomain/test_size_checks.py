@@ -17,7 +17,7 @@ from sqlanon.hierarchy.declaration import Hierarchy
 from sqlanon.hierarchy.layout import WORD_BITS
 from sqlanon.loss.cells import CELL_LOSSES, LOSSES, CellCosts
 from sqlanon.methods.fulldomain import frequency_sets
-from sqlanon.methods.fulldomain.frequency_sets import LARGE, FrequencySets, Pricing
+from sqlanon.methods.fulldomain.frequency_sets import LARGE_SET_ROWS, FrequencySets, Pricing
 from sqlanon.methods.fulldomain.size_checks import SizeChecks
 from sqlanon.microdata.binding import bind
 from sqlanon.microdata.encoding import encode_subject
@@ -138,12 +138,12 @@ def rolling_up_always():
 @given(
     cases(),
     st.sampled_from([3, 5, WORD_BITS]),
-    st.sampled_from([0, LARGE]),
+    st.sampled_from([0, LARGE_SET_ROWS]),
 )
 def test_counts_equal_brute_force(case, bits, large):
     with (
         closing(table_of(case)) as connection,
-        patch.object(frequency_sets, "LARGE", large),
+        patch.object(frequency_sets, "LARGE_SET_ROWS", large),
     ):
         checks = checks_of(connection, case, bits)
         nodes = nodes_of(case)

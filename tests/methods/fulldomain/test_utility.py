@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon import Hierarchy, KAnonymity, Policy, QuasiIdentifier, TCloseness
 from sqlanon.errors import PolicyError, UnsatisfiableError
-from sqlanon.search.lattice.bounds import INFINITE, ONE, Ratio
+from sqlanon.search.lattice.bounds import INFINITE, UNITS_PER_GAIN, Ratio
 
 CITIES = Hierarchy.from_rows([(f"{a}{b}", f"{a}*", "*") for a in "ab" for b in "123"])
 AGES = Hierarchy.from_rows([("20", "2-", "*"), ("25", "2-", "*"), ("31", "3-", "*")])
@@ -124,12 +124,12 @@ def test_utility_without_a_sensitive_attribute_is_one_clear_error():
         sqlanon.plan(connection, policy, table="people", loss="utility")
 
 
-costs, gains = st.integers(0, 10**9), st.integers(0, ONE)
+costs, gains = st.integers(0, 10**9), st.integers(0, UNITS_PER_GAIN)
 
 
 @given(costs, gains, costs, gains)
 def test_values_ascend_with_the_ratio(cost, gain, other_cost, other_gain):
-    of = Ratio(10**9, ONE)
+    of = Ratio(10**9, UNITS_PER_GAIN)
     one = Fraction(cost, max(gain, 1))
     other = Fraction(other_cost, max(other_gain, 1))
     if gain and other_gain and one <= other:
@@ -138,13 +138,13 @@ def test_values_ascend_with_the_ratio(cost, gain, other_cost, other_gain):
 
 @given(costs, gains, costs, gains)
 def test_a_bound_is_never_above_the_value_of_more_cost_or_less_gain(cost, gain, more, less):
-    of = Ratio(10**9, ONE)
+    of = Ratio(10**9, UNITS_PER_GAIN)
     assert of.bound(cost, gain) <= of.value(cost + more, max(gain - less, 0))
 
 
 def test_a_ratio_is_infinite_where_something_is_lost_and_nothing_gained():
-    of = Ratio(100, ONE)
+    of = Ratio(100, UNITS_PER_GAIN)
     assert of.value(1, 0) == of.bound(1, 0) == INFINITE
     assert of.value(0, 0) == of.bound(0, 0) == 0
     assert of.loss(INFINITE) == math.inf
-    assert of.loss(of.value(50, ONE // 4)) == 2.0
+    assert of.loss(of.value(50, UNITS_PER_GAIN // 4)) == 2.0

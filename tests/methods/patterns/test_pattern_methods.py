@@ -188,7 +188,7 @@ def test_exact_says_how_to_install_its_solver(people, monkeypatch):
 
 
 def test_exact_refuses_a_program_that_would_not_fit(people, monkeypatch):
-    monkeypatch.setattr("sqlanon.methods.patterns.optimum.MOST_PLACES", 63)
+    monkeypatch.setattr("sqlanon.methods.patterns.optimum.MAX_PROGRAM_PLACES", 63)
     with pytest.raises(PolicyError, match="8 distinct rows by 8 patterns are too many"):
         sqlanon.plan(people, policy_of(), table="people", method="pattern-exact", patterns="all")
 

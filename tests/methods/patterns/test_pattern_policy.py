@@ -324,8 +324,8 @@ def test_of_classes_that_are_too_far_from_each_other_the_smallest_goes(method):
 @pytest.mark.parametrize(("looked_at", "bound"), [(1_000, 1.0), (0, 0.6)])
 def test_greedy_tells_a_bound_by_its_patterns_or_by_each_column(looked_at, bound, monkeypatch):
     """Its pattern keeps nothing; of the columns town is suppressed, and so is the age 2."""
-    monkeypatch.setattr("sqlanon.methods.patterns.pattern_problem.LOOKED_AT", looked_at)
-    monkeypatch.setattr("sqlanon.methods.patterns.pattern_problem.PRICED", 0)
+    monkeypatch.setattr("sqlanon.methods.patterns.pattern_problem.MAX_BOUND_PLACES", looked_at)
+    monkeypatch.setattr("sqlanon.methods.patterns.pattern_problem.MAX_PRICED_PLACES", 0)
     records = [*ALIKE[:2], *[("1", "a", 4, "flu")] * 2, ("2", "b", 4, "flu")]
     levels = {"age": (0, 2), "town": (1, 1)}
     with table_of(records) as connection:
@@ -336,7 +336,11 @@ def test_greedy_tells_a_bound_by_its_patterns_or_by_each_column(looked_at, bound
 
 @pytest.mark.parametrize(
     ("limits", "bound"),
-    [({"PRICED": 1_000, "MOST": 4}, 0.25), ({"PRICED": 0}, 0.125), ({"MOST": 3}, 0.125)],
+    [
+        ({"MAX_PRICED_PLACES": 1_000, "MAX_PRICED_RECORDS": 4}, 0.25),
+        ({"MAX_PRICED_PLACES": 0}, 0.125),
+        ({"MAX_PRICED_RECORDS": 3}, 0.125),
+    ],
 )
 def test_greedy_proves_that_a_class_needs_k_takers(limits, bound, monkeypatch):
     """The age 2 is suppressed, and so is the age of one of the others."""

@@ -15,7 +15,7 @@ from oracles.covers import candidates_of, cost_of, held_by, least_loss, optimum,
 from strategies import bounded, problems
 
 from sqlanon.hierarchy.tree import Tree
-from sqlanon.loss.cells import LARGEST
+from sqlanon.loss.cells import MAX_TOTAL
 from sqlanon.search.clustering import price_proof
 from sqlanon.search.clustering.bitmaps import BitMaps, MapLayout, flags
 from sqlanon.search.clustering.clustering_problem import Candidates, column_bounds
@@ -324,7 +324,7 @@ def test_whatever_is_nearly_tight_is_near():
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_the_largest_costs_that_a_table_may_have_do_not_overflow(k):
     problem = problem_of(table(7, 3, 2, 4), k)
-    times = (LARGEST - 1) // (problem.records * problem.suppressed)
+    times = (MAX_TOTAL - 1) // (problem.records * problem.suppressed)
     taxonomies = tuple(replace(own, cost=own.cost * times) for own in problem.taxonomies)
     large = replace(problem, taxonomies=taxonomies, suppressed=problem.suppressed * times)
     candidates = candidates_of(large)

@@ -101,7 +101,7 @@ def test_the_node_may_be_published_and_is_no_worse_than_the_highest(case, seed):
     lattice, rows, records = case
     truth = truth_of(lattice, rows, records)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(descent, "EFFORT", 10 * descent.CHECK)
+        patched.setattr(descent, "MAX_SORTED_ROWS", 10 * descent.CHECK_ROWS)
         node = good_node(lattice, rows, seed=seed)
     if node is None:
         assert not lattice.accepts(truth[lattice.high].small_records)
@@ -125,9 +125,9 @@ def two_columns():
 
 def test_kicks_find_what_the_first_turns_of_the_columns_miss(monkeypatch):
     seeds = range(12)
-    monkeypatch.setattr(descent, "EFFORT", 0)
+    monkeypatch.setattr(descent, "MAX_SORTED_ROWS", 0)
     assert {good_node(*two_columns(), seed=seed) for seed in seeds} == {(0, 1), (1, 0)}
-    monkeypatch.setattr(descent, "EFFORT", 200 * descent.CHECK)
+    monkeypatch.setattr(descent, "MAX_SORTED_ROWS", 200 * descent.CHECK_ROWS)
     assert {good_node(*two_columns(), seed=seed) for seed in seeds} == {(1, 0)}
 
 
@@ -181,5 +181,5 @@ def test_equal_seeds_find_one_node_whatever_the_order_of_the_rows(case, seed, ra
     random.shuffle(order)
     other = replace(rows, leaves=[own[order] for own in rows.leaves], sizes=rows.sizes[order])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(descent, "EFFORT", 20 * descent.CHECK)
+        patched.setattr(descent, "MAX_SORTED_ROWS", 20 * descent.CHECK_ROWS)
         assert good_node(lattice, rows, seed=seed) == good_node(lattice, other, seed=seed)

@@ -35,8 +35,8 @@ from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, leaf_count, numbered
 from sqlanon.search.lattice.schemes.enumeration import top_down
 from sqlanon.search.lattice.schemes.inner import (
-    CELLS,
-    ROOM,
+    FIGURES_AT_ONCE,
+    MAX_CLASS_BYTES,
     Costs,
     Inner,
     OutOfRoomError,
@@ -337,7 +337,7 @@ class Branching:
     def _batches(self, rows: PartlyRecoded, chosen: tuple[int, ...]) -> None:
         """Looks at all recodings of the last outer column, many at a time."""
         recodings, units = self.recodings[self.outer[-1]], len(self.inner.ending)
-        step = max(1, CELLS // (len(rows.sizes) * units))
+        step = max(1, FIGURES_AT_ONCE // (len(rows.sizes) * units))
         for start in range(0, len(recodings), step):
             numbers = range(start, min(start + step, len(recodings)))
             self._spend(len(numbers))
@@ -426,38 +426,42 @@ class Branching:
             raise TimeLimitError
 
 
-LISTED = 100_000
+MAX_LISTED = 100_000
 """Most recodings of a column that is branched on."""
-MANY = 10**10
+MAX_BRANCHED = 10**10
 """Recodings of the outer columns from which on nothing is branched on: most would be looked at."""
 PROVING, HOPING = 0.7, 0.2
 """Shares of the time for a proof at most, the second where a column has too many sets of siblings.
 
 What is not proven by then, descents may improve.
 """
-EFFORT = 2_000_000
+MAX_OUTER_RECODINGS = 2_000_000
 """Recodings of the outer columns that are looked at without a time limit."""
-PATIENCE = 20
+MAX_IDLE_DESCENTS = 20
 """Descents in a row that find nothing better after which a search without a time limit ends."""
-DESCENTS = 200_000
+MAX_DESCENT_RECODINGS = 200_000
 """Recodings that descents look at without a time limit."""
-LOOKS = 20
+RECODINGS_PER_LOOK = 20
 """Recodings of outer columns that are branched on in the time between two looks at the clock."""
-HALF = 0.5
+SIMPLER_SHARE = 0.5
 """Share of the time for a quick recoding that goes to less flexible schemes."""
-STARTS, STARTING = 20_000, 0.25
+MAX_SIMPLER_RECODINGS, SIMPLER_PROOF_SHARE = 20_000, 0.25
 """Recodings that are looked at under less flexible schemes, and the share of the time for them."""
 
 
 def best_recoding(
-    problem: SchemeProblem, *, deadline: Deadline = NEVER, room: int = ROOM, seed: int = 0
+    problem: SchemeProblem,
+    *,
+    deadline: Deadline = NEVER,
+    room: int = MAX_CLASS_BYTES,
+    seed: int = 0,
 ) -> SchemeOutcome:
     """The recoding that costs least, proven where the search ends by itself.
 
     Args:
         problem: The table.
         deadline: When the best so far is returned, with the bound that is proven by then. Without
-            one, the search ends after `EFFORT`.
+            one, the search ends after `MAX_OUTER_RECODINGS`.
         room: Memory for the classes of all columns but one [bytes]; what does not fit is not
             looked at, so that nothing is proven.
         seed: Of the starts of descents.
@@ -470,14 +474,14 @@ def best_recoding(
         search.from_ends(_climb(problem, deadline, room=room, steps=steps))
         with suppress(TimeLimitError):
             share = PROVING if len(search.suited) == len(problem.domains) else HOPING
-            bound = max(bound, search.prove(EFFORT, deadline.share(share)))
+            bound = max(bound, search.prove(MAX_OUTER_RECODINGS, deadline.share(share)))
         if bound < search.best.value:
             search.improve(np.random.default_rng(seed))
     return replace(_outcome(search.best, bound), steps=tuple(steps))
 
 
 def quick_recoding(
-    problem: SchemeProblem, *, deadline: Deadline = NEVER, room: int = ROOM
+    problem: SchemeProblem, *, deadline: Deadline = NEVER, room: int = MAX_CLASS_BYTES
 ) -> SchemeOutcome:
     """A good recoding for another search to start from: what descents find, with no proof.
 
@@ -486,7 +490,7 @@ def quick_recoding(
     search, steps = _Search(Incumbent.of(problem), deadline, room=room), list[FlexibilityStep]()
     if _is_hopeless(search.best):
         return _outcome(search.best, math.inf)
-    start = _climb(problem, deadline.share(HALF), room=room, steps=steps)
+    start = _climb(problem, deadline.share(SIMPLER_SHARE), room=room, steps=steps)
     tell("search: descents")
     with suppress(TimeLimitError):
         search.from_ends(start)
@@ -516,7 +520,7 @@ def _climb(
         search = _Search(best, deadline, room=room)
         with suppress(TimeLimitError):
             search.from_ends(_moved(solutions, simpler))
-            bound = search.prove(STARTS, deadline.share(STARTING))
+            bound = search.prove(MAX_SIMPLER_RECODINGS, deadline.share(SIMPLER_PROOF_SHARE))
         if best.value < math.inf:
             schemes = tuple(domain.scheme for domain in simpler.domains)
             steps.append(FlexibilityStep(schemes, round(best.value), bound >= best.value))
@@ -682,11 +686,18 @@ class _Search:
             inner = max(self.suited, key=numbers.__getitem__)
             outer = sorted(set(range(len(numbers))) - {inner}, key=numbers.__getitem__)
             outer_numbers = [numbers[column] for column in outer]
-            if max(outer_numbers, default=1) <= LISTED and math.prod(outer_numbers) <= MANY:
+            if (
+                max(outer_numbers, default=1) <= MAX_LISTED
+                and math.prod(outer_numbers) <= MAX_BRANCHED
+            ):
                 limit = math.inf if deadline.is_limited else most
                 return self._over(outer, inner=inner, deadline=deadline, most=limit).run()
         # Without a time limit, looks at the clock are counted, so that the result is the same.
-        ended = deadline if deadline.is_limited else Deadline(most / LOOKS, count_from().__next__)
+        ended = (
+            deadline
+            if deadline.is_limited
+            else Deadline(most / RECODINGS_PER_LOOK, count_from().__next__)
+        )
         outcome = top_down(best.problem, best.recoding, deadline=ended, room=self.room)
         best.checked += outcome.checked
         if outcome.partitions is not None:
@@ -695,12 +706,12 @@ class _Search:
 
     def improve(self, generator: np.random.Generator) -> None:
         """Improves the best recoding until the deadline; without one, as long as it helps."""
-        best, left = self.best, PATIENCE
-        ended = math.inf if self.deadline.is_limited else best.checked + DESCENTS
+        best, left = self.best, MAX_IDLE_DESCENTS
+        ended = math.inf if self.deadline.is_limited else best.checked + MAX_DESCENT_RECODINGS
         while best.checked < ended and (left or self.deadline.is_limited):
             tell(f"search: {best.checked:,} recodings looked at")
             helps = self._by_pairs(generator, ended) or self.from_shaken(generator)
-            left = PATIENCE if helps else left - 1
+            left = MAX_IDLE_DESCENTS if helps else left - 1
 
     def _by_pairs(self, generator: np.random.Generator, ended: float) -> bool:
         """Improves two columns at a time, in any order; whether it helps.
@@ -714,7 +725,9 @@ class _Search:
             (outer, inner)
             for inner in suited
             for outer, number in enumerate(numbers)
-            if outer != inner and number <= LISTED and (number, outer) <= (numbers[inner], inner)
+            if outer != inner
+            and number <= MAX_LISTED
+            and (number, outer) <= (numbers[inner], inner)
         ]
         value = best.value
         for place in generator.permutation(len(pairs)).tolist():

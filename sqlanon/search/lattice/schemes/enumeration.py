@@ -66,7 +66,7 @@ from sqlanon.search.lattice.schemes.scheme_problem import (
 from sqlanon.search.lattice.schemes.trees import Ban, Enumeration, Merging, Position, Splitting
 from sqlanon.search.privacy import Demands
 
-_REMEMBERED = 2**26
+_MAX_CACHE_BYTES = 2**26
 """What labels of combinations and prices of units that are kept may take, each [bytes]."""
 
 
@@ -209,7 +209,9 @@ def _remembered(
     function: Callable[[int, Partition], Numbers], numbers: int
 ) -> Callable[[int, Partition], Numbers]:
     """A function that keeps its last results, of so many numbers each."""
-    kept: Callable[[int, Partition], Numbers] = lru_cache(_REMEMBERED // (8 * numbers))(function)
+    kept: Callable[[int, Partition], Numbers] = lru_cache(_MAX_CACHE_BYTES // (8 * numbers))(
+        function
+    )
     return kept
 
 
@@ -223,17 +225,17 @@ def _lasting(problem: SchemeProblem) -> SchemeProblem:
     return replace(problem, demands=Demands(problem.demands.values, every))
 
 
-ROOM = 2**29
+MAX_OPEN_BYTES = 2**29
 """What recodings that a search has still to go on from may take [bytes]."""
 _OPENED, _PER_UNIT = 1200, 10
 """What such a recoding takes, and what for each unit of its columns [bytes]."""
-_KEPT = 2**14
+_MAX_KEPT = 2**14
 """Recodings of a column of which it is kept where what is below goes to."""
-_BANS = 2**12
+_MAX_BANS = 2**12
 """How much that is not to be done is remembered of a column, about."""
 _TELL_EVERY = 1_000
 """Recodings that are evaluated from one line about the progress to the next."""
-_CHUNK = 512
+_CHILDREN_AT_ONCE = 512
 """Children that are evaluated before any of them is gone on from."""
 Bans = tuple[frozenset[Ban], ...]
 """Per column what costs too much in all recodings below."""
@@ -296,7 +298,7 @@ def bottom_up(
     start: Recoding | None = None,
     *,
     deadline: Deadline = NEVER,
-    room: int = ROOM,
+    room: int = MAX_OPEN_BYTES,
 ) -> SchemeOutcome:
     """The best recoding, searched from the finest.
 
@@ -314,7 +316,7 @@ def top_down(
     start: Recoding | None = None,
     *,
     deadline: Deadline = NEVER,
-    room: int = ROOM,
+    room: int = MAX_OPEN_BYTES,
 ) -> SchemeOutcome:
     """The best recoding, searched from the coarsest; arguments as of `bottom_up`."""
     return Walk(Downward(Ruler(problem)), deadline=deadline, room=room).run(start)
@@ -502,7 +504,7 @@ class Walk:
         self.best = Best(problem)
         self.trees = tuple(map(direction.tree, problem.domains))
         self.farthest: tuple[Callable[[Position], Partition], ...] = tuple(
-            lru_cache(_KEPT)(tree.farthest) for tree in self.trees
+            lru_cache(_MAX_KEPT)(tree.farthest) for tree in self.trees
         )
         entry_size = _OPENED + _PER_UNIT * sum(domain.units for domain in problem.domains)
         self.frontier = Frontier(max(room // entry_size, 1))
@@ -562,10 +564,10 @@ class Walk:
         opened.least = turn.least
         if opened.moves is None:
             opened.moves = self._moves(turn)
-        moves = list(islice(opened.moves, _CHUNK))
+        moves = list(islice(opened.moves, _CHILDREN_AT_ONCE))
         results = [*self._evaluated(turn, moves)]
         opened.bans = self._banned(opened, results)
-        if len(moves) == _CHUNK:
+        if len(moves) == _CHILDREN_AT_ONCE:
             self.frontier.push(opened)
         kept = [self._child(turn, move, least=least) for move, least in results]
         self.frontier.push_all([child for child in kept if child is not None])
@@ -598,7 +600,7 @@ class Walk:
         """Per column what is not to be done below, with what children have shown."""
         bans = [set[Ban]() for _ in self.trees]
         for move, least in results:
-            if len(opened.bans[move.column]) < _BANS and self.best.costs_less(least):
+            if len(opened.bans[move.column]) < _MAX_BANS and self.best.costs_less(least):
                 bans[move.column].add(move.to.ban)
         return tuple(old | new if new else old for old, new in zip(opened.bans, bans, strict=True))
 

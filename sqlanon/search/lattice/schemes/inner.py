@@ -27,7 +27,7 @@ from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.lattice.schemes.domain import Block, Branch, Domain, Partition, partition_of
 from sqlanon.search.lattice.schemes.scheme_problem import SchemeProblem, classes_of
 
-CELLS = 4_000_000
+FIGURES_AT_ONCE = 4_000_000
 """Figures of blocks and classes that are held at a time."""
 
 
@@ -129,7 +129,7 @@ def block_costs(
         members: `members[block, unit]`: whether the block has the unit.
         leaves: Leaves that each block stands for.
     """
-    step = max(1, CELLS // max(slices.sizes.shape[1], 1))
+    step = max(1, FIGURES_AT_ONCE // max(slices.sizes.shape[1], 1))
     member_prices = problem.block_prices(column, members, leaves=leaves)
     parts = []
     for start in range(0, len(members), step):
@@ -157,7 +157,7 @@ def summed(figures: Reals, starts: Numbers) -> Reals:
     return sums
 
 
-ROOM = 2**30
+MAX_CLASS_BYTES = 2**30
 """Memory for the classes of all columns but one, where no limit is given [bytes]."""
 
 
@@ -222,10 +222,10 @@ class PartlyRecoded:
     sizes: Reals
     prices: Reals
     values: Numbers
-    room: int = ROOM
+    room: int = MAX_CLASS_BYTES
 
     @classmethod
-    def of(cls, problem: SchemeProblem, room: int = ROOM) -> PartlyRecoded:
+    def of(cls, problem: SchemeProblem, room: int = MAX_CLASS_BYTES) -> PartlyRecoded:
         """A table without a recoded column."""
         count = len(problem.sizes)
         values = problem.demands.values if problem.demands else np.empty((count, 0), np.int64)
@@ -343,7 +343,11 @@ class PartlyRecoded:
 
 
 def slices_of(
-    problem: SchemeProblem, recoding: Sequence[Partition], *, column: int, room: int = ROOM
+    problem: SchemeProblem,
+    recoding: Sequence[Partition],
+    *,
+    column: int,
+    room: int = MAX_CLASS_BYTES,
 ) -> Slices:
     """The classes of all columns but one, by the units of that, where the others are recoded.
 
@@ -515,7 +519,7 @@ class Inner:
         # Prices of the blocks' cells, by unit or one a block; where they have too many figures they
         # are worked out by windows of the units, when they are needed.
         self._cells: Reals | None = None
-        few = len(self.runs) * domain.units <= CELLS
+        few = len(self.runs) * domain.units <= FIGURES_AT_ONCE
         if prices and (few or not prices.loss.by_value):
             self._cells = self._prices(slice(0, len(self.runs)), slice(0, domain.units))
 
@@ -554,7 +558,7 @@ class Inner:
         )
         units, classes = slices.sizes.shape
         widest = max([1, *(values.shape[2] for values in slices.values)])
-        step = max(1, CELLS // max(classes * widest, units))
+        step = max(1, FIGURES_AT_ONCE // max(classes * widest, units))
         parts = []
         for start in range(0, len(self.runs), step):
             deadline.check()
@@ -583,7 +587,7 @@ class Inner:
             priced, by_value = self._cells[rows], self.problem.prices.loss.by_value
             return np.asarray(priced @ by_unit if by_value else priced * sizes)
         parts, (start, end, _) = [], rows.indices(len(self.runs))
-        step = max(1, min(WINDOWED, CELLS // len(by_unit)))
+        step = max(1, min(WINDOWED, FIGURES_AT_ONCE // len(by_unit)))
         for first in range(start, end, step):
             part = slice(first, min(first + step, end))
             units = slice(int(self.runs.first[part].min()), int(self.runs.last[part].max()))

@@ -30,7 +30,7 @@ from sqlanon.search.arrays import Flags, Numbers, numbered, packed, united
 from sqlanon.search.lattice.schemes.domain import Domain, Partition, leaf_count
 from sqlanon.search.privacy import Demands, Sparse
 
-LARGEST = 2**52
+MAX_WHOLE_PRICE = 2**52
 """Whole prices of all records stay below it, so that sums of them are exact as floats, too."""
 
 
@@ -53,7 +53,7 @@ class CellPrices:
     @classmethod
     def of(cls, name: str, *, shares: Sequence[Fraction], records: int) -> CellPrices:
         """The prices of weighted columns; the shares are those of the weights, and sum to 1."""
-        whole = LARGEST // max(records, 1)
+        whole = MAX_WHOLE_PRICE // max(records, 1)
         return cls(GROUP_LOSSES[name], tuple(math.floor(share * whole) for share in shares))
 
     @property

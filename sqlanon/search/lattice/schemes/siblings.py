@@ -21,7 +21,14 @@ import numpy as np
 from sqlanon.deadline import NEVER, Deadline
 from sqlanon.search.arrays import Flags, Numbers, Reals
 from sqlanon.search.lattice.schemes.domain import Block, Branch, Domain, leaf_count
-from sqlanon.search.lattice.schemes.inner import CELLS, Part, Recoded, Slices, block_costs, unbeaten
+from sqlanon.search.lattice.schemes.inner import (
+    FIGURES_AT_ONCE,
+    Part,
+    Recoded,
+    Slices,
+    block_costs,
+    unbeaten,
+)
 from sqlanon.search.lattice.schemes.scheme_problem import SchemeProblem
 
 WIDEST = 16
@@ -139,7 +146,7 @@ class _Search:
             cheap: Flags = priced @ self.domain.records < self.slack
             return cheap
         counts = np.zeros(len(masks), bool)
-        step = max(1, CELLS // slices.sizes.shape[1])
+        step = max(1, FIGURES_AT_ONCE // slices.sizes.shape[1])
         for start in range(0, len(masks), step):
             units = members[start : start + step].astype(float)
             sizes = units @ slices.sizes
@@ -338,7 +345,7 @@ def least_by_shares(
     while len(blocks.last):
         deadline.check()
         shares = np.minimum(shares, _shares(problem, blocks, recodings=number))
-        if len(blocks.last) * width > CELLS:
+        if len(blocks.last) * width > FIGURES_AT_ONCE:
             half = len(slices) // 2
             if not half:
                 alone: Reals = least.sum(axis=1)

@@ -83,7 +83,7 @@ def test_search_without_prunings_looks_at_every_recoding_once(table, search):
 @given(tables(), losses, pruned_searches, prunings, st.integers(1, 5000), st.integers(1, 4))
 def test_search_in_little_room_finds_the_same(table, loss, search, left_out, room, chunk):
     problem = problem_of(table, loss)
-    with patch.object(enumeration, "_CHUNK", chunk):
+    with patch.object(enumeration, "_CHILDREN_AT_ONCE", chunk):
         outcome = search(problem, left_out, room=room)
     assert told(outcome) == told(search(problem, left_out))
 

@@ -47,11 +47,11 @@ class Wide:
 
 
 @settings(max_examples=200)
-@given(tables(), losses, st.sampled_from([1, 7, inner_column.CELLS]))
+@given(tables(), losses, st.sampled_from([1, 7, inner_column.FIGURES_AT_ONCE]))
 def test_runs_cost_what_blocks_with_their_members_cost(table, loss, cells):
     problem = problem_of(table, loss)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inner_column, "CELLS", cells)
+        patch.setattr(inner_column, "FIGURES_AT_ONCE", cells)
         for column, domain in enumerate(problem.domains):
             family = Inner(problem, column)
             members = members_of(family.runs, domain.units)
@@ -107,7 +107,7 @@ def test_costs_of_blocks_end_at_the_deadline(monkeypatch):
     problem = wide_problem("gops", "hdm", units=100)
     slices = slices_of(problem, problem.finest, column=0)
     family = Inner(problem, 0)
-    monkeypatch.setattr(inner_column, "CELLS", 100)
+    monkeypatch.setattr(inner_column, "FIGURES_AT_ONCE", 100)
     with pytest.raises(TimeLimitError):
         family.costs(slices, Deadline(10, count_from().__next__))
 
