@@ -48,7 +48,8 @@ def documents(connection, entity):
 def test_wide_table_has_the_figures_of_one_query(connection, entity):
     fill(connection)
     at_once = documents(connection, entity)
-    with patch.multiple(codes, WIDE=2, COLUMNS_OF_A_PART=3):  # as if seven columns were wide
+    # As if seven columns were wide.
+    with patch.multiple(codes, MAX_COLUMNS_AT_ONCE=2, COLUMNS_OF_A_PART=3):
         assert documents(connection, entity) == at_once
 
 

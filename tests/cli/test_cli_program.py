@@ -15,6 +15,7 @@ import sqlanon
 from sqlanon.cli import failures
 from sqlanon.cli.main import program
 from sqlanon.methods.registry import METHODS, OPTIONS, listed, owners_of
+from sqlanon.policy.privacy import FAMILIES, TABLE_FAMILIES
 from sqlanon.reports.document import SCHEMA_VERSION
 
 COMMANDS = ["demo", "init", "check", "plan", "apply", "anonymize", "compare", "rewrite"]
@@ -92,10 +93,10 @@ def test_help_groups_options_by_purpose(run):
         "Output",
         "Resources",
     ]
-    shares = ["--alpha", "--beta-likeness", "--delta-disclosure"]
-    classes = ["--k", "--population", "--k-map", "--delta-presence"]
-    classes += ["--average-risk", "--share-at-risk", "--k-subsets"]
-    assert found["Privacy models"] == [*classes, "--l", "--t", *shares, "--nulls", "--order"]
+    models = ["--" + name.replace("_", "-") for name in ("k", *TABLE_FAMILIES, *FAMILIES)]
+    assert sorted(found["Privacy models"]) == sorted(
+        [*models, "--population", "--nulls", "--order"]
+    )
     assert found["Suppression"] == ["--suppression-limit", "--suppressed", "--suppressed-label"]
     assert found["Method"] == ["--method", "--loss", "--time-limit"]
     assert found["Only with incognito"] == ["--minimal-nodes", "--alternatives"]

@@ -143,13 +143,7 @@ def evidence(
 
 def guessed_values(evidence: exp.Table, values: exp.Table) -> Sql:
     """How many rows of values the classes of all evidence have."""
-    return expression(
-        "SELECT {{ total('sizes.counted') }} FROM {{ evidence }} AS evidence JOIN ("
-        "SELECT node, CAST(COUNT(*) AS BIGINT) AS counted FROM {{ values }} AS counts GROUP BY node"
-        ") AS sizes ON sizes.node = evidence.node WHERE evidence.evidence <> 0",
-        evidence=evidence,
-        values=values,
-    )
+    return render("assess/guessed_values", evidence=evidence, counts=values)
 
 
 def guesses(values: exp.Table, evidence: exp.Table) -> Sql:
@@ -185,14 +179,7 @@ def in_both(both: Sql, *, columns: Sequence[str]) -> Sql:
 
     `both` is the query of that name; equal records of the original count once for each.
     """
-    return expression(
-        "SELECT {{ total('CASE WHEN theirs < ours THEN theirs ELSE ours END') }},"
-        " {{ total('theirs') }} FROM (SELECT {{ count_if('sqlanon_which = 0') }} AS ours,"
-        " {{ count_if('sqlanon_which = 1') }} AS theirs FROM ({{ both }}) AS records"
-        " GROUP BY {{ columns }}) AS combinations",
-        columns=listed(names(columns)),
-        both=both,
-    )
+    return render("assess/in_both", columns=names(columns), both=both)
 
 
 def _words(words: int) -> list[Sql]:

@@ -70,29 +70,20 @@ def covers(
         kind: Its type.
     """
     listed = values_of(nodes, kind, carried=[LABEL], among=of_column(number))
-    return expression(
-        "SELECT DISTINCT covers.value, covers.label FROM ("
-        "SELECT value, label FROM {{ nodes }} AS nodes"
-        " UNION ALL SELECT {{ original }}, CAST({{ original }} AS VARCHAR) FROM {{ rows }} AS rows"
-        ") AS covers JOIN (SELECT DISTINCT {{ own }} AS label FROM {{ earlier }} AS rows) AS held"
-        " ON covers.label IS NOT DISTINCT FROM held.label",
+    return render(
+        "assess/covers",
         nodes=listed,
         original=name(f"original_{number}"),
         rows=rows,
-        own=name(f"label_{number}"),
+        published=name(f"label_{number}"),
         earlier=earlier,
     )
 
 
 def uncovered(earlier: exp.Table, cover: exp.Table, *, number: int) -> Sql:
     """Labels of an earlier release that stand for no value, and the records with them; one row."""
-    return expression(
-        "SELECT CAST(COUNT(DISTINCT COALESCE({{ own }}, '')) AS BIGINT),"
-        " CAST(COUNT(*) AS BIGINT) FROM {{ earlier }} AS rows WHERE NOT EXISTS ("
-        "SELECT 1 FROM {{ cover }} AS cover WHERE cover.label IS NOT DISTINCT FROM rows.{{ own }})",
-        own=name(f"label_{number}"),
-        earlier=earlier,
-        cover=cover,
+    return render(
+        "assess/uncovered", published=name(f"label_{number}"), earlier=earlier, cover=cover
     )
 
 

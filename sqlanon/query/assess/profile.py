@@ -64,26 +64,13 @@ def parted_counts(source: exp.Table, columns: Sequence[str], *, parts: int) -> S
 
 def lengths(source: exp.Table, columns: Sequence[str]) -> Sql:
     """For each column the least, the mean and the greatest number of characters of its values."""
-    return expression(
-        "SELECT {% for column in columns %}"
-        "CAST(MIN(LENGTH(CAST({{ column }} AS VARCHAR))) AS BIGINT),"
-        " CAST(AVG(LENGTH(CAST({{ column }} AS VARCHAR))) AS DOUBLE),"
-        " CAST(MAX(LENGTH(CAST({{ column }} AS VARCHAR))) AS BIGINT), {% endfor %}"
-        "FROM {{ source }}",
-        columns=names(columns),
-        source=source,
-    )
+    return render("assess/lengths", columns=names(columns), source=source)
 
 
 def shapes(source: exp.Table, columns: Sequence[str], *, patterns: Sequence[str]) -> Sql:
     """For each column of texts, how many match each of the regular expressions."""
-    return expression(
-        "SELECT {% for column in columns %}{% for pattern in patterns %}"
-        "CAST(COUNT(CASE WHEN REGEXP_MATCHES({{ column }}, {{ pattern }}) THEN 1 END) AS BIGINT), "
-        "{% endfor %}{% endfor %}FROM {{ source }}",
-        columns=names(columns),
-        patterns=list(map(value, patterns)),
-        source=source,
+    return render(
+        "assess/shapes", columns=names(columns), patterns=list(map(value, patterns)), source=source
     )
 
 
@@ -92,18 +79,7 @@ def outer_words(source: exp.Table, columns: Sequence[str]) -> Sql:
 
     Where a text has a comma, what stands before it comes last: Berg, Anna.
     """
-    return expression(
-        "SELECT {% for column in columns %}"
-        "CAST(COUNT(DISTINCT CASE WHEN {{ column }} LIKE '%,%'"
-        " THEN SPLIT_PART({{ column }}, ' ', -1)"
-        " ELSE SPLIT_PART({{ column }}, ' ', 1) END) AS BIGINT),"
-        " CAST(COUNT(DISTINCT CASE WHEN {{ column }} LIKE '%,%'"
-        " THEN SPLIT_PART({{ column }}, ',', 1)"
-        " ELSE SPLIT_PART({{ column }}, ' ', -1) END) AS BIGINT), {% endfor %}"
-        "FROM {{ source }}",
-        columns=names(columns),
-        source=source,
-    )
+    return render("assess/outer_words", columns=names(columns), source=source)
 
 
 def commonest(source: exp.Table, columns: Sequence[str]) -> Sql:
@@ -111,25 +87,13 @@ def commonest(source: exp.Table, columns: Sequence[str]) -> Sql:
 
     NULL is a value.
     """
-    return expression(
-        "{% for column in columns %}{% if not loop.first %} UNION ALL {% endif %}"
-        "SELECT {{ loop.index0 }}, CAST(MAX(size) AS BIGINT) FROM ("
-        "SELECT CAST(COUNT(*) AS BIGINT) AS size FROM {{ source }} GROUP BY {{ column }}"
-        ") AS counted{% endfor %}",
-        columns=names(columns),
-        source=source,
-    )
+    return render("assess/commonest", columns=names(columns), source=source)
 
 
 def misfits(source: exp.Table, columns: Sequence[str], *, formats: Sequence[str]) -> Sql:
     """For each column of texts, how many are no date in each of the formats of strptime."""
-    return expression(
-        "SELECT {% for column in columns %}{% for form in formats %}CAST(COUNT("
-        "CASE WHEN {{ column }} IS NOT NULL AND TRY_STRPTIME({{ column }}, {{ form }}) IS NULL"
-        " THEN 1 END) AS BIGINT), {% endfor %}{% endfor %}FROM {{ source }}",
-        columns=names(columns),
-        formats=list(map(value, formats)),
-        source=source,
+    return render(
+        "assess/misfits", columns=names(columns), formats=list(map(value, formats)), source=source
     )
 
 
@@ -144,10 +108,8 @@ def quantiles(
         shares: The shares below each quantile; quantiles are values that stand in the column.
         floats: Those of the columns that may hold what is not finite.
     """
-    return expression(
-        "SELECT {% for finite in columns %}CAST(COUNT({{ finite }}) AS BIGINT),"
-        " CAST(COUNT(CASE WHEN {{ finite }} = FLOOR({{ finite }}) THEN 1 END) AS BIGINT),"
-        " QUANTILE_DISC({{ finite }}, [{{ listed(shares) }}]), {% endfor %}FROM {{ source }}",
+    return render(
+        "assess/quantiles",
         columns=[_finite(name(column)) if column in floats else name(column) for column in columns],
         shares=list(map(value, shares)),
         source=source,
@@ -234,13 +196,11 @@ def records_of_values(table: exp.Table, column: str, *, beside: Sequence[str], p
     Those of the column as `value`, which also say which part it is in, and NULL is in none; those
     of the columns beside it, of which NULL is a value, by their place.
     """
-    return expression(
-        "SELECT HASH({{ own }}) AS value{% for other in beside %},"
-        " HASH({{ other }}) AS column_{{ loop.index0 }}{% endfor %} FROM {{ table }}"
-        " WHERE {{ own }} IS NOT NULL AND HASH({{ own }}) % {{ parts }} = 0",
-        own=name(column),
+    return render(
+        "assess/records_of_values",
+        subject=name(column),
         beside=names(beside),
-        table=table,
+        source=table,
         parts=parts,
     )
 

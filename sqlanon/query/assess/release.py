@@ -133,15 +133,7 @@ def released_places(classes: exp.Table, read: exp.Table, *, columns: Sequence[Ma
 
 def surplus(released: exp.Table, original: exp.Table, *, words: int) -> Sql:
     """Number of places that more records are published under than there are."""
-    return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT) FROM {{ released }} AS released"
-        " LEFT JOIN {{ original }} AS original"
-        " ON {{ equal('released', 'original', places) }}"
-        " WHERE original.held IS NULL OR released.released > original.held",
-        released=released,
-        original=original,
-        places=_places(words),
-    )
+    return render("assess/surplus", released=released, original=original, places=_places(words))
 
 
 def published_parts(

@@ -128,15 +128,12 @@ def sizes_of_sets(minimal: exp.Table) -> Sql:
 
 def sets_of_records(minimal: exp.Table, words: int, *, largest: int) -> Sql:
     """How many records have so many minimal sets of 1, 2, ... columns: these numbers, records."""
-    return expression(
-        "SELECT {{ sizes }}, CAST(COUNT(*) AS BIGINT) FROM ("
-        "SELECT {% for size in numbers %}CAST(COUNT(CASE WHEN members = {{ size }}"
-        " THEN 1 END) AS BIGINT) AS size_{{ size }}, {% endfor %}FROM {{ minimal }}"
-        " GROUP BY {{ words }}) AS records GROUP BY {{ sizes }}",
-        sizes=listed(names(f"size_{size}" for size in range(1, largest + 1))),
+    return render(
+        "assess/sets_of_records",
+        sizes=names(f"size_{size}" for size in range(1, largest + 1)),
         numbers=range(1, largest + 1),
         minimal=minimal,
-        words=listed(names(word_names(words))),
+        words=names(word_names(words)),
     )
 
 

@@ -66,11 +66,8 @@ def furthest_class(
     """
     keys, needed = release.labels(columns), Needed(distances=(measure,))
     figures = class_figures(spread, keys, needed=needed, reference=reference, grouped=True)
-    return expression(
-        "SELECT {% for label in labels %}{{ label }}, {% endfor %}class_size,"
-        " {{ distance }} AS distance FROM {{ figures }} AS figures"
-        " ORDER BY distance DESC NULLS LAST, class_size DESC NULLS LAST"
-        "{% for label in labels %}, {{ label }}{% endfor %} LIMIT 1",
+    return render(
+        "assess/furthest_class",
         labels=names(keys),
         distance=name(distance(measure)),
         figures=figures,

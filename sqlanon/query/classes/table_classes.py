@@ -216,13 +216,7 @@ def joined_records(source: exp.Table, columns: Sequence[str], *, entity: str) ->
 
 def records_of_several(source: exp.Table, entity: str) -> Sql:
     """Persons, and the records of those who have several; NULL is nobody."""
-    return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT), {{ total('CASE WHEN size > 1 THEN size END') }}"
-        " FROM (SELECT CAST(COUNT(*) AS BIGINT) AS size FROM {{ source }}"
-        " WHERE {{ entity }} IS NOT NULL GROUP BY {{ entity }}) AS persons",
-        source=source,
-        entity=name(entity),
-    )
+    return render("classes/records_of_several", source=source, entity=name(entity))
 
 
 def trajectories(

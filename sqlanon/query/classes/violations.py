@@ -213,11 +213,8 @@ def once_per_person(rows: Fragment, keys: Keys) -> Sql:
 
 def without(rows: Fragment, suppressed: Fragment, *, keys: Keys, nullable: bool = False) -> Sql:
     """The details of the classes that are not suppressed."""
-    return expression(
-        "SELECT * FROM {{ rows }} AS details WHERE NOT EXISTS ("
-        "SELECT 1 FROM {{ suppressed }} AS gone WHERE {% if nullable %}"
-        "{{ same('gone', 'details', keys) }}{% else %}{{ equal('gone', 'details', keys) }}"
-        "{% endif %})",
+    return render(
+        "classes/not_suppressed",
         rows=rows,
         suppressed=suppressed,
         keys=names(keys),

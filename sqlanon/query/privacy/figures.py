@@ -228,23 +228,14 @@ def listed_order(rows: Sequence[Row], kind: exp.DataType, *, levels: Sequence[in
 
 def ruled(source: exp.Table, column: str, *, labels: Sequence[exp.Expr]) -> Sql:
     """The order of the type, with a rule's labels of VALUE as nodes; the top is left out."""
-    return expression(
-        "SELECT value, CAST(ROW_NUMBER() OVER (ORDER BY value) AS BIGINT) AS rank"
-        "{% for node, label in nodes %}, {{ label }} AS {{ node }}{% endfor %}"
-        " FROM (SELECT DISTINCT {{ column }} AS value FROM {{ source }}) AS held",
+    return render(
+        "privacy/ruled",
         nodes=[(name(node(level)), label) for level, label in enumerate(labels[:-1], start=1)],
-        column=name(column),
+        subject=name(column),
         source=source,
     )
 
 
 def reordered(order: Fragment, nodes: Fragment, *, levels: Sequence[int]) -> Sql:
     """The ranks of one order with the nodes of another, at some levels."""
-    return expression(
-        "SELECT ranked.value, ranked.rank{% for node in nodes %}, tree.{{ node }}{% endfor %}"
-        " FROM {{ order }} AS ranked JOIN {{ tree }} AS tree"
-        " ON ranked.value IS NOT DISTINCT FROM tree.value",
-        nodes=names(map(node, levels)),
-        order=order,
-        tree=nodes,
-    )
+    return render("privacy/reordered", nodes=names(map(node, levels)), ranks=order, tree=nodes)

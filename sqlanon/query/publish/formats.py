@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlanon.query.syntax import TEXT, column, is_nested, is_unknown, is_zoned, text_of, varchar
 from sqlanon.sqlglot_version import type_id
-from sqlanon.sqltext import Sql, expression, name
+from sqlanon.sqltext import Sql, name, render
 
 Manner = Literal["itself", "decimal", "text"]
 
@@ -133,12 +133,10 @@ def _conditions(value: exp.Expr, kind: exp.DataType, *, ending: str) -> list[exp
 
 def merged(source: exp.Table, attribute: str, *, kind: exp.DataType) -> Sql:
     """Number of texts that stand for more than one value of a column."""
-    return expression(
-        "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT text FROM (SELECT {{ text }} AS text"
-        " FROM (SELECT DISTINCT {{ column }} AS value FROM {{ source }}) AS held) AS texts"
-        " GROUP BY text HAVING COUNT(*) > 1) AS repeated",
-        text=text_of(column("value"), kind),
-        column=name(attribute),
+    return render(
+        "publish/merged_texts",
+        written=text_of(column("value"), kind),
+        subject=name(attribute),
         source=source,
     )
 
