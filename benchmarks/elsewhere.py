@@ -66,7 +66,7 @@ def session(engine, folder, cores, memory):
                 found.execute(f"CREATE VIEW people AS FROM read_parquet('{files}/*.parquet')")
                 yield found, "people"
             return
-        from sqlanon.engine.spark.source import _begun
+        from sqlanon.engine.spark.source import _started
 
         where = "sail" if engine == "sail" else f"local[{cores}]"
         os.environ["SAIL_EXECUTION__DEFAULT_PARALLELISM"] = str(cores)
@@ -75,7 +75,7 @@ def session(engine, folder, cores, memory):
         config = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": str(2 * cores)}
         config["spark.sql.warehouse.dir"] = str(folder / "warehouse")
         os.chdir(folder)
-        with _begun(where, {} if engine == "sail" else config) as found:
+        with _started(where, {} if engine == "sail" else config) as found:
             yield found, files
 
     return opened()

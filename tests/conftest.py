@@ -16,12 +16,9 @@ LONG = (
     *("test_fuzzing.py", "test_spark_java.py"),
 )
 
-# How fast a test draws tells of the machine, and how many draws in a row do not suit of chance.
+# How fast a test draws tells of the machine.
 settings.register_profile(
-    "any",
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    "any", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any")
 

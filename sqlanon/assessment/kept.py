@@ -15,7 +15,7 @@ from sqlanon.query.syntax import rows_of
 from sqlanon.reports.kept import KeptColumn, KeptColumns, KeptPair
 
 SETS_PER_QUERY = 8  # sets that a query counts at once
-ONE_SET_RECORDS = 1_000_000  # records from which it counts one: each set holds its classes
+ONE_SET_RECORDS = 1_000_000  # from which it counts one: each set holds its classes in memory
 MAX_GROUPED_ROWS = 10_000_000  # rows that are grouped for sets of columns besides single ones
 MAX_GROUPED_SETS = 100  # such sets
 

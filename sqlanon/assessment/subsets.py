@@ -38,7 +38,7 @@ DEFAULT_SETS = 2_000  # sets that the default number of columns keeps within
 MAX_SETS = 200_000  # sets; more are refused
 MAX_LISTED = 10  # sets listed of each size
 
-MAX_ROWS_AT_ONCE = 60_000  # rows up to which many sets are counted at once faster
+SMALL_SOURCE_ROWS = 60_000  # rows up to which asking once for many sets is faster
 MAX_GROUPS = 1_000_000  # groups of one aggregation, as far as one set allows
 SHRUNK = 0.8  # rows of a roll-up over rows of its source, at most, for it to pay
 WRITING = 3  # how many rows are counted in the time that one is rolled up
@@ -270,7 +270,7 @@ class SubsetCounter:
 
         From a small source, asking once for all is faster than asking again for fewer.
         """
-        alike = groupby(wanted, key=int.bit_count if source.rows > MAX_ROWS_AT_ONCE else bool)
+        alike = groupby(wanted, key=int.bit_count if source.rows > SMALL_SOURCE_ROWS else bool)
         for _, sets in alike:
             still = self._open(list(sets), seen)
             self._count(still, source)

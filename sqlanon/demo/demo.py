@@ -32,7 +32,7 @@ TABLE = "people"
 PUBLISHED = "people_anonymous"
 DATABASE = "census.duckdb"
 PAGE = "report.html"
-NOTES_SHOWN = 2
+RECORDS_SHOWN = 2
 LINE_LETTERS = 80
 LOCAL = "mondrian"
 """The recoding of part by part to compare with, which takes a second or two."""
@@ -244,7 +244,7 @@ def run_demo(
                 table=TABLE,
                 progress=tell,
                 confirm=lambda _, records: people.extend(records),
-                preview=NOTES_SHOWN,
+                preview=RECORDS_SHOWN,
                 **target,
                 **how,
             )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sqlanon.reports.plan import Report
     from sqlanon.workers import Worker, Workers
 
-Stored = TypeVar("Stored")
+Result = TypeVar("Result")
 Specific_co = TypeVar("Specific_co", covariant=True)
 AUTO = "auto"
 PROCESS_BYTES = 300_000_000
@@ -394,7 +394,7 @@ class SharedWork:
             self._kept.clear()
             self._records.clear()
 
-    def stored_once(self, name: Name, find: Callable[[], Stored]) -> Stored:
+    def stored_once(self, name: Name, find: Callable[[], Result]) -> Result:
         """What is in temporary tables already, else what is put there now.
 
         Args:
@@ -405,17 +405,17 @@ class SharedWork:
             return find()
         if name not in self.stored:
             self.stored[name] = find()
-        stored: Stored = self.stored[name]
+        stored: Result = self.stored[name]
         return stored
 
     def once(
         self,
         name: Name,
-        find: Callable[[], Stored],
+        find: Callable[[], Result],
         *,
         records: int,
-        is_whole: Callable[[Stored], bool] = lambda _: True,
-    ) -> Stored:
+        is_whole: Callable[[Result], bool] = lambda _: True,
+    ) -> Result:
         """What was found before, else what is found now.
 
         Nothing is kept that an error ended. Nobody may change what is kept.
@@ -430,7 +430,7 @@ class SharedWork:
         if name in self._kept:
             kept, seconds = self._kept[name]
             self.borrowed += seconds
-            result: Stored = kept
+            result: Result = kept
             return result
         started = time.monotonic()
         result = find()

@@ -15,7 +15,7 @@ from sqlanon.query.syntax import column, nested, select, varchar
 from sqlanon.reports.findings import RULES, Finding
 from sqlanon.wording import counted
 
-SIGNIFICANT_DIGITS = 12  # significant ones; sums such as 0.1 + 0.2 differ from 0.3 in the 17th
+SIGNIFICANT_DIGITS = 12  # sums such as 0.1 + 0.2 differ from 0.3 in the 17th
 COLUMNS_PER_QUERY = 8  # columns that a query looks at
 VALUES_PER_LOOK = 10_000  # values between two looks at the time limit
 _REAL = {exp.DataType.Type.FLOAT, exp.DataType.Type.DOUBLE}

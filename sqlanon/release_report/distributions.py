@@ -52,8 +52,8 @@ ORDERED = {
     *exp.DataType.TEMPORAL_TYPES,
     exp.DataType.Type.DECIMAL,
 }
-MIN_SHOWN_RECORDS = 5
-"""Differences of fewer records, or persons, than this are never shown, whatever k is."""
+MIN_SHOWN_PERSONS = 5
+"""Differences of fewer persons, or records, than this are never shown, whatever k is."""
 
 
 def released_columns(
@@ -70,8 +70,8 @@ def released_columns(
     """
     release, suppressed = reading.release, policy.suppressed_label
     bare = records - release.statistics.records  # which are in no class
-    # So many records are those of max(k, MIN_SHOWN_RECORDS) persons at least.
-    least = max(policy.k, MIN_SHOWN_RECORDS) * most
+    # So many records are those of max(k, MIN_SHOWN_PERSONS) persons at least.
+    least = max(policy.k, MIN_SHOWN_PERSONS) * most
     result = []
     for read, labels in zip(release.columns, reading.labels, strict=True):
         groups, rest = _groups(read, labels, bare=bare, suppressed=suppressed)
@@ -244,7 +244,7 @@ def value_shares(engine: Engine, table: exp.Table, *, policy: Policy, name: str)
         )
         furthest = engine.materialize("furthest", far)
         shares = engine.materialize(
-            "held", query.records_of_values(spread, furthest, columns=len(names))
+            "held", query.furthest_values(spread, furthest, columns=len(names))
         )
         [(different, records, size, unique)] = engine.rows(query.totals(shares))
         labels = [varchar(column(label)) for label in label_columns(len(names))]

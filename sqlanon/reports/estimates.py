@@ -19,7 +19,7 @@ SIGNIFICANCE = 0.05
 """Probability with which a class of the population may be smaller than what is told of it."""
 SMALL_SAMPLE = 0.1
 """Sampling fraction up to which Dankar's rule takes Pitman's model."""
-MAX_HALVINGS = 80
+SECTIONS = 80
 """Halvings, or golden sections, of an interval: beyond them doubles differ no more."""
 GRID_PLACES = 400
 """Places in (0, 1) that are tried for a root of the slide negative binomial model."""
@@ -310,7 +310,7 @@ def _highest(value: Callable[[float], float], low: float, high: float) -> float:
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = value(left), value(right)
-    for _ in range(MAX_HALVINGS):
+    for _ in range(SECTIONS):
         if at_left < at_right:
             low, left, at_left = left, right, at_right
             right = low + ratio * (high - low)
@@ -325,7 +325,7 @@ def _highest(value: Callable[[float], float], low: float, high: float) -> float:
 def _root(value: Callable[[float], float], low: float, high: float) -> float:
     """Where a function changes its sign between two places."""
     is_positive = value(low) > 0
-    for _ in range(MAX_HALVINGS):
+    for _ in range(SECTIONS):
         middle = (low + high) / 2
         if (value(middle) > 0) == is_positive:
             low = middle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar
 
 from sqlanon.wording import counted, figure, in_columns, part_of
@@ -25,6 +25,8 @@ class SearchFigures:
         reason: Why it did.
     """
 
+    mark: ClassVar[str] = ""
+    """A key that the documents of this family alone have, and have always."""
     keys: ClassVar[tuple[str, ...]] = ("proven", *ENDED)
     """The figures of its documents, in their order."""
     kind: ClassVar[str] = "recoding into nodes of the hierarchies that satisfies k"
@@ -75,6 +77,7 @@ class LatticeSearch(SearchFigures):
         rounds: Rounds of suppression until nothing changed.
     """
 
+    mark: ClassVar[str] = "nodes"
     keys: ClassVar[tuple[str, ...]] = (
         *("nodes", "candidates", "checked", "combinations", "rolled_up", "rounds", "proven"),
         *ENDED,
@@ -121,6 +124,7 @@ class SchemeSearch(SearchFigures):
         less_flexible: Less flexible choices of schemes.
     """
 
+    mark: ClassVar[str] = "less_flexible"
     keys: ClassVar[tuple[str, ...]] = (
         *("candidates", "combinations", "checked", "proven"),
         *ENDED,
@@ -304,6 +308,7 @@ class ClusterSearch(SearchFigures):
         lns: What the parting of pools came to; None where there was none.
     """
 
+    mark: ClassVar[str] = "blocks"
     keys: ClassVar[tuple[str, ...]] = (
         *("candidates", "clusters", "blocks", "left_out", "proven"),
         *("bound", "block_bound", "annealing", "lns"),
@@ -341,6 +346,7 @@ class PartSearch(SearchFigures):
         annealing: As in `ClusterSearch`.
     """
 
+    mark: ClassVar[str] = "parts"
     keys: ClassVar[tuple[str, ...]] = ("parts", "combinations", "proven", *ENDED, "annealing")
 
     parts: int
@@ -369,6 +375,7 @@ class PatternSearch(SearchFigures):
         components: Parts that its program fell into; None without a solver.
     """
 
+    mark: ClassVar[str] = "used_patterns"
     keys: ClassVar[tuple[str, ...]] = (
         *("clusters", "used_patterns", "average_cluster", "maximum_cluster"),
         *("usefulness_of_values", "left_over", "proven", "gap", "components", "candidates"),
@@ -396,8 +403,8 @@ FAMILIES = (LatticeSearch, SchemeSearch, ClusterSearch, PartSearch, PatternSearc
 
 
 def search_of(document: Mapping[str, Any]) -> SearchFigures:
-    """Reads back what a family's `to_dict` wrote: the first of which no figure is missing."""
-    family = next((kind for kind in FAMILIES if _required(kind) <= document.keys()), SearchFigures)
+    """Reads back what a family's `to_dict` wrote."""
+    family = next((kind for kind in FAMILIES if kind.mark in document), SearchFigures)
     names = {field.name for field in fields(family)}
     known: dict[str, Any] = {n: value for n, value in document.items() if n in names}
     if "less_flexible" in known:
@@ -407,11 +414,6 @@ def search_of(document: Mapping[str, Any]) -> SearchFigures:
     if "lns" in known:
         known["lns"] = PoolFigures(**{**known["lns"], "loss": PoolLosses(**known["lns"]["loss"])})
     return family(**known)
-
-
-def _required(family: type[SearchFigures]) -> set[str]:
-    """Figures that a search of a family always has."""
-    return {field.name for field in fields(family) if field.default is MISSING}
 
 
 def _plain(value: Any) -> Any:

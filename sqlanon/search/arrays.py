@@ -13,7 +13,7 @@ Small = NDArray[np.int32]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_WIDEST = 2**62
+_MAX_KEY = 2**62
 
 
 def packed(rows: Numbers, widths: Sequence[int]) -> list[Numbers]:
@@ -25,7 +25,7 @@ def packed(rows: Numbers, widths: Sequence[int]) -> list[Numbers]:
     """
     keys, room = [np.zeros(len(rows), np.int64)], 1
     for column, width in zip(rows.T, widths, strict=True):
-        if room * width >= _WIDEST:
+        if room * width >= _MAX_KEY:
             keys.append(np.zeros(len(rows), np.int64))
             room = 1
         keys[-1] = keys[-1] * width + column

@@ -64,9 +64,9 @@ def ways(joint, rolled):
     """Many sets by one query or one by one; rolls up always, whatever it costs."""
     always = {"STATEMENTS": -1, "WRITING": 0, "SHRUNK": 1} if rolled else {}
     limits = (
-        {"MAX_ROWS_AT_ONCE": 10**9, "MAX_GROUPS": 60}
+        {"SMALL_SOURCE_ROWS": 10**9, "MAX_GROUPS": 60}
         if joint
-        else {"MAX_ROWS_AT_ONCE": -1, "MAX_GROUPS": 0}
+        else {"SMALL_SOURCE_ROWS": -1, "MAX_GROUPS": 0}
     )
     with patch.multiple(subsets, **always, **limits):
         yield

@@ -126,14 +126,20 @@ def test_a_link_in_a_dead_folder_is_not_followed(tmp_path):
     assert (tmp_path / "precious" / "file").read_text() == "x"
 
 
-@pytest.mark.parametrize("moment", ["is made", "is removed"])
+@pytest.mark.parametrize("moment", ["was made", "is locked", "is removed"])
 def test_an_interruption_leaves_no_folder(tmp_path, monkeypatch, moment):
-    home, name = {"is made": (fcntl, "flock"), "is removed": (Path, "rmdir")}[moment]
+    home, name = {
+        "was made": (os, "mkdir"),
+        "is locked": (fcntl, "flock"),
+        "is removed": (Path, "rmdir"),
+    }[moment]
     carried_out, interrupted = getattr(home, name), []
 
     def once(*given):
         if not interrupted:
             interrupted.append(given)
+            if moment == "was made":
+                carried_out(*given)
             raise KeyboardInterrupt
         return carried_out(*given)
 

@@ -179,8 +179,8 @@ SNAPSHOTS = [
         [("4x", None, 3, 0.7575757575757576)],
     ),
     Snapshot(
-        "records_of_values",
-        value_shares.records_of_values(SPREAD, table("furthest"), columns=2),
+        "furthest_values",
+        value_shares.furthest_values(SPREAD, table("furthest"), columns=2),
         [("cold", 3, 0), ("flu", 7, 1), ("hiv", 1, 0), (None, 2, 2)],
     ),
     Snapshot("totals", value_shares.totals(HELD), [(5, 14, 3, 2)]),

@@ -19,7 +19,7 @@ from sqlanon.wording import alike, counted
 _PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 _DOTTED = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}", re.DOTALL)
 _PATH_ITEM = re.compile(r'(?:"(?:[^"]|"")+"|[^",])+')
-_MAX_TABLES_NAMED = 10
+_MAX_NAMED = 10
 _MAX_SUGGESTED = 5
 # The functions of the catalog that list parts of tables.
 _OF_TABLES = frozenset(
@@ -199,8 +199,8 @@ def fold(name: str) -> str:
 
 def first_names(names: Sequence[str]) -> str:
     """The first names of a list, quoted, for a message."""
-    more = ", ..." if len(names) > _MAX_TABLES_NAMED else ""
-    return f"{', '.join(map(repr, names[:_MAX_TABLES_NAMED]))}{more}"
+    more = ", ..." if len(names) > _MAX_NAMED else ""
+    return f"{', '.join(map(repr, names[:_MAX_NAMED]))}{more}"
 
 
 def entries(

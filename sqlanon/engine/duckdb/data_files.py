@@ -12,11 +12,11 @@ from sqlanon.engine import endings
 from sqlanon.engine.duckdb.capabilities import NUMBERS_PARQUET_COLUMNS
 from sqlanon.engine.duckdb.catalog import qualified
 from sqlanon.engine.duckdb.connection import DuckDB
-from sqlanon.engine.duckdb.opened_files import opened_data
 from sqlanon.engine.duckdb.syntax import create_temporary, selected
 from sqlanon.engine.duckdb.text_columns import complete, home, loading, projections
 from sqlanon.engine.duckdb.text_files import TextReading, read_csv, scan_file
 from sqlanon.engine.duckdb.text_layout import is_gzip, refuse_alike
+from sqlanon.engine.duckdb.watched_files import watched_data
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.sqltext import expression, value
 
@@ -36,15 +36,15 @@ def read_file(
     ending, how = _stem(path)[1], how or TextReading()
     with path.open("rb") as file:
         start = file.read(8)
-    opened_file = opened_data(path)
-    engine.opened.hold(opened_file)
+    watched_file = watched_data(path)
+    engine.opened.hold(watched_file)
     if start.startswith(b"PAR1") or ending in endings.PARQUET:
         how = how.refusing(path, "a Parquet file")
         try:
             _view_parquet(engine, path, table=table, how=how)
         except SqlanonError:
             # A file that was replaced half-way is not what it seems.
-            opened_file.refuse_changed()
+            watched_file.refuse_changed()
             raise
         return
     if start.startswith(b"ARROW1") or ending in endings.ARROW:
@@ -61,8 +61,8 @@ def read_file(
         raise SourceError(
             f"{path.name!r} is neither a DuckDB database nor a {endings.READ_LISTED} file"
         )
-    opened_file.refuse_changed()
-    engine.opened.let_go(opened_file)
+    watched_file.refuse_changed()
+    engine.opened.let_go(watched_file)
 
 
 def named_like(path: Path) -> exp.Table:

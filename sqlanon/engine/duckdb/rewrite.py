@@ -26,9 +26,9 @@ from sqlanon.engine.duckdb.database_objects import (
     leftovers,
     table_types,
 )
-from sqlanon.engine.duckdb.opened_files import opened_database
 from sqlanon.engine.duckdb.resources import Resources, refuse_unwritable
 from sqlanon.engine.duckdb.syntax import attach, detach
+from sqlanon.engine.duckdb.watched_files import watched_database
 from sqlanon.engine.locked_folders import HIDDEN, locked_folder, swept, sync, take_place
 from sqlanon.errors import EngineError, SourceError, SqlanonError
 from sqlanon.sqltext import expression, listed, names
@@ -95,7 +95,7 @@ def _successor(
         without: A table of it to leave out, to which no other refers.
     """
     refuse_second_name(path)
-    opened_file = opened_database(path, read_only=False)
+    watched_file = watched_database(path, read_only=False)
     _merge_log(engine, path, old=old)
     new = f"{old}_fresh"
     # On the same disk, and for its owner alone.
@@ -106,7 +106,7 @@ def _successor(
             yield new
             _copy_rows(engine, old, new=new, without=without)
         # Another file of that name is not what was copied, and must not be lost for it.
-        opened_file.refuse_changed()
+        watched_file.refuse_changed()
         _take_place(fresh, path)
 
 

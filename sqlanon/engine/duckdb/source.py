@@ -21,11 +21,11 @@ from sqlanon.engine.base import Engine, Opening, Use
 from sqlanon.engine.duckdb.catalog import Entry, entries
 from sqlanon.engine.duckdb.connection import DuckDB
 from sqlanon.engine.duckdb.frames import FrameTable
-from sqlanon.engine.duckdb.opened_files import opened_database
 from sqlanon.engine.duckdb.resources import Resources, released
 from sqlanon.engine.duckdb.syntax import attach, detach
 from sqlanon.engine.duckdb.text_files import TextReading, every_column
 from sqlanon.engine.duckdb.text_layout import TextFormat
+from sqlanon.engine.duckdb.watched_files import watched_database
 from sqlanon.errors import EngineError, MissingTableError, SourceError
 from sqlanon.sqltext import expression
 from sqlanon.sqltext import name as quoted
@@ -196,7 +196,7 @@ def _of_database(
     """A table of a database file, which is held."""
     how.reading.form.refuse(repr(path.name), "a DuckDB database")
     with how.resources.connect(path, read_only=read_only) as engine:
-        engine.opened.hold(opened_database(path, read_only=read_only))
+        engine.opened.hold(watched_database(path, read_only=read_only))
         chosen = _choose(engine, table)
         how.use(engine, chosen)
         yield OpenedSource(engine, chosen, path, "duckdb", name)

@@ -21,8 +21,8 @@ from sqlanon.engine.duckdb.catalog import (
     variable,
 )
 from sqlanon.engine.duckdb.errors import attempt, fault
-from sqlanon.engine.duckdb.opened_files import OpenedFile
 from sqlanon.engine.duckdb.syntax import create_temporary, drop
+from sqlanon.engine.duckdb.watched_files import WatchedFile
 from sqlanon.errors import SourceError
 from sqlanon.sqltext import Statement, expression, name
 
@@ -164,7 +164,7 @@ class OpenedFiles:
         self.notes: list[str] = []
         self.populations: list[exp.Table] = []
         self._files: list[Path] = []
-        self._unchanging: list[OpenedFile] = []
+        self._unchanging: list[WatchedFile] = []
 
     @property
     def population(self) -> exp.Table | None:
@@ -190,11 +190,11 @@ class OpenedFiles:
         """Notes a file that tables are read from, so that `files` names it."""
         self._files.append(path)
 
-    def hold(self, file: OpenedFile) -> None:
+    def hold(self, file: WatchedFile) -> None:
         """Holds a file that tables are read from for as long as it counts, or until `release`."""
         self._unchanging.append(file)
 
-    def let_go(self, file: OpenedFile) -> None:
+    def let_go(self, file: WatchedFile) -> None:
         """Ends `hold`: all that is wanted of the file has been read."""
         self._unchanging.remove(file)
         file.close()

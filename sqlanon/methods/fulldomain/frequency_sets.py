@@ -87,9 +87,7 @@ Rows = list[tuple[int, ...]]
 Prepared = dict[str, Sql]
 """Queries that one asker has written, by the table of their frequency set."""
 
-LARGE_SET_ROWS = (
-    30_000  # rows; in a larger set, groupings by literal masks take a third of the time
-)
+LARGE_SET_ROWS = 30_000  # in a larger set, groupings by literal masks take a third of the time
 JOINED_AT_ONCE = 2_000_000  # rows of nodes times set that a query groups, unless one node has more
 SIDE_BY_SIDE = 20_000_000  # rows that the groupings of a large set scan at most in one query
 ROLLED_UP = 20_000  # rows; a smaller set is scanned faster than a coarser one is written

@@ -26,7 +26,7 @@ from sqlanon.policy.policy import Policy
 from sqlanon.progress import tell
 from sqlanon.recoding import Node
 from sqlanon.search.lattice.bounds import Check
-from sqlanon.search.lattice.incognito import NODES_PER_QUERY, WIDE_BATCH, Lattice
+from sqlanon.search.lattice.incognito import NODES_PER_QUERY, WIDE_NODES_PER_QUERY, Lattice
 from sqlanon.wording import counted
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def problem_of(
         allowance,
         objective,
         policy.k if policy.suppressed == "keep" else 0,
-        WIDE_BATCH if models is not None and allowance else NODES_PER_QUERY,
+        WIDE_NODES_PER_QUERY if models is not None and allowance else NODES_PER_QUERY,
         ratio,
     )
     known: dict[Node, Check] = {}

@@ -1,6 +1,6 @@
 """Value shares: how often a sensitive column's values are in a table and in its furthest class.
 
-Everywhere `spread` is a table of `class_values`, `values` one of `records_of_values`, and labels
+Everywhere `spread` is a table of `class_values`, `values` one of `furthest_values`, and labels
 are the columns `label_0`, `label_1` and so on, as many as there are quasi-identifiers.
 """
 
@@ -74,7 +74,7 @@ def furthest_class(
     )
 
 
-def records_of_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> Sql:
+def furthest_values(spread: exp.Table, furthest: exp.Table, *, columns: int) -> Sql:
     """Each value's records: rows of VALUE, records (all) and held (those of the furthest class)."""
     keys = names(release.labels(columns))
     return render("assess/furthest_values", spread=spread, furthest=furthest, labels=keys)

@@ -30,7 +30,7 @@ from sqlanon.recoding import Clusters
 from sqlanon.regions import Regions
 from sqlanon.sqltext import Sql, expression, name, names, render, value
 
-_MAX_RUN = 2**62
+_MAX_KEY = 2**62
 UNIT = "sqlanon_unit"
 POSITION = "sqlanon_position"
 FIRST, LAST = "first", "last"
@@ -164,7 +164,7 @@ def factors(values: Sequence[int]) -> list[tuple[int, int]]:
     order = sorted(range(len(values)), key=lambda place: (values[place], place))
     words, room = [list[int]()], 1
     for place in order:
-        if room * values[place] >= _MAX_RUN:
+        if room * values[place] >= _MAX_KEY:
             words.append([])
             room = 1
         words[-1].append(place)

@@ -126,8 +126,8 @@ class Neighbours:
         """
         copies = Copies.of(problem)
         tell(f"neighbours: {counted(len(copies), 'distinct combination')}")
-        search, record_costs = NeighbourSearch(problem, copies), problem.cost(copies.leaves)
-        near, costs, bound = list[Numbers](), list[Numbers](), record_costs.copy()
+        search, alone = NeighbourSearch(problem, copies), problem.cost(copies.leaves)
+        near, costs, bound = list[Numbers](), list[Numbers](), alone.copy()
         for combination in range(len(copies)):
             if combination % ROWS_BETWEEN_CHECKS == 0:
                 problem.deadline.check()
@@ -137,7 +137,7 @@ class Neighbours:
             costs.append(cost[:MAX_NEIGHBOURS].copy())
             if len(others):
                 bound[combination] = cost[-1]
-        return cls(copies, record_costs, bound, tuple(near), tuple(costs), search)
+        return cls(copies, alone, bound, tuple(near), tuple(costs), search)
 
     @property
     def record_bounds(self) -> Numbers:

@@ -53,7 +53,8 @@ class AlikeRecords:
 
 MAX_PARTS = 2**20
 """Most parts of a unit that prices are rounded to."""
-_MAX_PRICES = 2**60
+_MAX_PRICE_SUM = 2**60
+"""Most that sums of the prices of k records come to, times k [parts of a unit]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ class PriceScale:
     def of(cls, problem: ClusteringProblem) -> PriceScale:
         """No record is worth more than k that are left out."""
         k, parts = problem.k, 1
-        most = min(k * problem.suppressed, _MAX_PRICES // k)
-        while parts < MAX_PARTS and 2 * parts * k * max(most, problem.suppressed) <= _MAX_PRICES:
+        most = min(k * problem.suppressed, _MAX_PRICE_SUM // k)
+        while parts < MAX_PARTS and 2 * parts * k * max(most, problem.suppressed) <= _MAX_PRICE_SUM:
             parts *= 2
         return cls(parts, most * parts)
 

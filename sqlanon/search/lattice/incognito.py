@@ -47,7 +47,7 @@ Start = Callable[[Deadline], Node | None]
 """Finds a node to start from until a deadline; None where it finds none."""
 
 NODES_PER_QUERY = 16  # nodes per query: more share its overhead, fewer learn from each other
-WIDE_BATCH = 20  # nodes per query where a check proves little about other nodes
+WIDE_NODES_PER_QUERY = 20  # nodes per query where a check proves little about other nodes
 UNKNOWN = np.iinfo(np.int64).max
 
 
@@ -206,7 +206,7 @@ def rank(check: Check) -> tuple[int, int, Node]:
     return check.value, check.suppressed, check.node[::-1]
 
 
-TIMED_NODES_PER_QUERY = 64
+DESCENT_NODES_PER_QUERY = 64
 """Nodes per query, which a time limit may lose."""
 
 
@@ -223,8 +223,8 @@ def descend(search: Search) -> None:
         steps = {axis: _lowered(current.node, axis) for axis in axes}
         nodes = list(steps.values())
         try:
-            for start in range(0, len(nodes), TIMED_NODES_PER_QUERY):
-                search.check(nodes[start : start + TIMED_NODES_PER_QUERY])
+            for start in range(0, len(nodes), DESCENT_NODES_PER_QUERY):
+                search.check(nodes[start : start + DESCENT_NODES_PER_QUERY])
             is_over = False
         except TimeLimitError:
             is_over = True

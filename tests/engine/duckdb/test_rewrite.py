@@ -347,7 +347,7 @@ def test_a_plain_database_has_no_leftovers(tmp_path):
         assert leftovers(DuckDB(connection), "temp") == []
 
 
-def test_own_parts_are_those_of_the_table_alone():
+def test_table_parts_are_those_of_the_table_alone():
     with duckdb.connect() as connection:
         for name in ("owner", "other"):
             connection.execute(f"CREATE TABLE {name} (age INT NOT NULL, sex VARCHAR DEFAULT 'f')")

@@ -199,7 +199,7 @@ def test_ctrl_c_ends_a_statement_soon(people, remote, ask):
         "answer": lambda: remote.answer(ENDLESS),
         "store": lambda: store(remote, "kept", ENDLESS),
         "brought": lambda: [remote.brought("large").read_all() for _ in range(100)],
-        "ship": lambda: remote.ship("sent", rows),
+        "ship": lambda: [remote.ship(f"sent_{n}", rows) for n in range(100)],
     }
     main = threading.main_thread().ident
     interrupts = threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT))

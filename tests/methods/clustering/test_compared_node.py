@@ -18,7 +18,11 @@ from sqlanon.methods.options import ClusterOptions
 from sqlanon.methods.registry import METHODS
 from sqlanon.publishing import planner
 from sqlanon.search.clustering.clustering_problem import Clustering
-from sqlanon.search.lattice.incognito import TIMED_NODES_PER_QUERY, WIDE_BATCH, best_node
+from sqlanon.search.lattice.incognito import (
+    DESCENT_NODES_PER_QUERY,
+    WIDE_NODES_PER_QUERY,
+    best_node,
+)
 
 CLUSTERS = [name for name, row in METHODS.items() if issubclass(row.options, ClusterOptions)]
 # Every other value of a goes with one ill alone, its neighbour with four: their union is diverse.
@@ -113,7 +117,7 @@ def test_a_search_that_is_lent_looks_at_no_more_nodes_of_a_small_table(
     monkeypatch.setattr(fulldomain, "MAX_QUICK_LOOKS", 3 * fulldomain.STATEMENT)
     monkeypatch.setattr(fulldomain, "MIN_NODES", 1)
     assert sqlanon.plan(people, DIVERSE, table="people", method="mondrian").report.holds
-    assert 1 < checked[0] <= 3 + WIDE_BATCH
+    assert 1 < checked[0] <= 3 + WIDE_NODES_PER_QUERY
 
 
 @pytest.mark.slow
@@ -128,7 +132,7 @@ def test_small_tables_of_many_columns_are_clustered_without_a_limit(method, chec
         policy = Policy(dict.fromkeys(names, Hierarchy.suppression()), models=[KAnonymity(3)])
         briefly = {"passes": 1} if METHODS[method].takes("passes") else {}
         assert sqlanon.plan(connection, policy, table="wide", method=method, **briefly).report.holds
-    assert checked[0] <= most + TIMED_NODES_PER_QUERY
+    assert checked[0] <= most + DESCENT_NODES_PER_QUERY
 
 
 @pytest.fixture

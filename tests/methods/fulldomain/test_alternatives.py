@@ -5,7 +5,7 @@ from contextlib import closing
 import duckdb
 import pytest
 from databases import empty_database
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from oracles.lattice import brute_force, released
 from strategies import cases
 
@@ -38,7 +38,8 @@ def lowest_within(case, number, most):
     )
 
 
-@settings(max_examples=8)
+# Three in ten have such a best node.
+@settings(max_examples=8, suppress_health_check=[HealthCheck.filter_too_much])
 @given(cases())
 def test_each_alternative_is_the_best_of_its_part_of_the_lattice(case):
     best = brute_force(case).node

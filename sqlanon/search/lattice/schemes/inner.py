@@ -130,7 +130,7 @@ def block_costs(
         leaves: Leaves that each block stands for.
     """
     step = max(1, FIGURES_AT_ONCE // max(slices.sizes.shape[1], 1))
-    member_prices = problem.block_prices(column, members, leaves=leaves)
+    block_price = problem.block_prices(column, members, leaves=leaves)
     parts = []
     for start in range(0, len(members), step):
         rows = slice(start, start + step)
@@ -143,7 +143,7 @@ def block_costs(
         if slices.prices is None:
             priced = sizes * sizes
         else:
-            priced = units @ slices.prices + member_prices[rows].astype(float) @ slices.sizes
+            priced = units @ slices.prices + block_price[rows].astype(float) @ slices.sizes
         parts.append(Costs.of(problem, Slices(sizes, priced, values, slices.starts)))
     return Costs.joined(parts)
 
@@ -570,11 +570,11 @@ class Inner:
                 priced = sizes * sizes
             else:
                 priced = sums.prices[last] - sums.prices[first]
-                priced += self._unit_prices(slices.sizes, sizes, rows=rows)
+                priced += self._cell_prices(slices.sizes, sizes, rows=rows)
             parts.append(Costs.of(self.problem, Slices(sizes, priced, values, slices.starts)))
         return Costs.joined(parts)
 
-    def _unit_prices(self, by_unit: Reals, sizes: Reals, *, rows: slice) -> Reals:
+    def _cell_prices(self, by_unit: Reals, sizes: Reals, *, rows: slice) -> Reals:
         """What the cells of this column cost, by block and class.
 
         Args:

@@ -22,7 +22,7 @@ _TICK = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedFile:
+class WatchedFile:
     """A file as it was when it was opened.
 
     Size and times tell whether it was written to, device and number whether another file has its
@@ -62,7 +62,7 @@ class OpenedFile:
             os.close(self.descriptor)
 
 
-def opened_data(path: Path) -> OpenedFile:
+def watched_data(path: Path) -> WatchedFile:
     """Holds a file of data, until `close`.
 
     Raises:
@@ -77,12 +77,12 @@ def opened_data(path: Path) -> OpenedFile:
     if 0 <= time.time_ns() - before.st_mtime_ns < _TICK:
         time.sleep(_TICK / 1e9)
         before = os.fstat(descriptor)
-    return OpenedFile(path, _figures(before), descriptor, is_written=False)
+    return WatchedFile(path, _figures(before), descriptor, is_written=False)
 
 
-def opened_database(path: Path, *, read_only: bool) -> OpenedFile:
+def watched_database(path: Path, *, read_only: bool) -> WatchedFile:
     """Holds a database file that is open already."""
-    return OpenedFile(path, _figures(path.stat()), None, is_written=not read_only)
+    return WatchedFile(path, _figures(path.stat()), None, is_written=not read_only)
 
 
 def _figures(status: os.stat_result) -> Figures:
