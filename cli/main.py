@@ -146,8 +146,7 @@ def status(arguments: Sequence[str] | None = None) -> int:
     except typer.Exit as leave:
         return leave.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        complain("interrupted")
-        return _failed(words, "Interrupted", message="interrupted", code=INTERRUPTED)
+        return _interrupted(words)
     except OutputError as error:
         complain(f"error: {error}")
         return error.exit_code
@@ -158,6 +157,9 @@ def status(arguments: Sequence[str] | None = None) -> int:
         complain(f"error: {message}")
         return _failed(words, kind, message=message, code=error.exit_code)
     except Exception as error:
+        # Before Python 3.12, one that comes while a class is made is wrapped.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return _interrupted(words)
         report_bug(error)
         return _failed(
             words, "Bug", message="this is a bug of sqlanon; standard error says where", code=BUG
@@ -170,6 +172,12 @@ def _invoke(words: Sequence[str]) -> None:
     command = typer.main.get_command(program(words))
     with command.make_context("sqlanon", list(words)) as context:
         command.invoke(context)
+
+
+def _interrupted(words: Sequence[str]) -> int:
+    """Says that the run was interrupted; its exit code."""
+    complain("interrupted")
+    return _failed(words, "Interrupted", message="interrupted", code=INTERRUPTED)
 
 
 def _failed(words: Sequence[str], kind: str, *, message: str, code: int) -> int:

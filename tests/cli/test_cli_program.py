@@ -217,8 +217,18 @@ def test_a_bug_in_code_says_what_it_is(run, monkeypatch):
     assert "positional argument" in outcome.err
 
 
-def test_an_interrupt_is_exit_code_130(run, monkeypatch):
+class Interrupting:
+    """Interrupts the making of the class that it is an attribute of."""
+
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("moment", ["a call", "a class"])
+def test_an_interrupt_is_exit_code_130(run, monkeypatch, moment):
     def interrupt(*_args, **_how):
+        if moment == "a class":
+            type("Made", (), {"it": Interrupting()})
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sqlanon, "check", interrupt)
