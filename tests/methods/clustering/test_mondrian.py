@@ -42,7 +42,7 @@ def test_combinations_that_take_several_numbers_keep_their_order(monkeypatch):
     policy = policy_of(trees, columns, 4, [1.0] * 3, keep=["job"])
     with connection:
         _, rows = published(connection, policy)
-        monkeypatch.setattr("sqlanon.query.publish.runs._MAX_RUN", 9)
+        monkeypatch.setattr("sqlanon.query.publish.runs._MAX_KEY", 9)
         report, again = published(connection, policy)
     assert report.holds
     assert Counter(again) == Counter(rows)
