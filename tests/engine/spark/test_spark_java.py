@@ -51,7 +51,7 @@ def test_tests_of_spark_pass_in_java_and_lack_nothing(kind, tests, tmp_path):
 POLICY = {"k": 3, "quasi_identifiers": {"age": "intervals:5,10,20", "sex": {}}}
 PEOPLE = """
     CREATE TABLE people AS
-    SELECT i * 7 % 40 AS age, if(i % 3 = 0, 'f', 'm') AS sex FROM range(3_000_000) AS numbers (i)
+    SELECT i * 7 % 40 AS age, if(i % 3 = 0, 'f', 'm') AS sex FROM range(1_000_000) AS numbers (i)
 """
 KILLED = """
     import json, os, signal, subprocess, sys, threading, time
