@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import secrets
 import shutil
 import stat
 import tempfile
@@ -65,7 +64,7 @@ class LockedFolder:
         place = Path(tempfile.gettempdir() if parent is None else parent).absolute()
         while True:
             # Named before it is made, so that an interruption while it is made leaves none behind.
-            path = place / f"{prefix}{secrets.token_hex(4)}"
+            path = place / f"{prefix}{os.urandom(4).hex()}"
             try:
                 path.mkdir(mode=0o700)
                 folder = cls._owned(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar
 
@@ -292,6 +292,11 @@ class PoolFigures:
     better_pools: int
     loss: PoolLosses
 
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> PoolFigures:
+        """Reads back what `SearchFigures.to_dict` wrote of it."""
+        return cls(**{**document, "loss": PoolLosses(**document["loss"])})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSearch(SearchFigures):
@@ -399,6 +404,12 @@ class PatternSearch(SearchFigures):
         return f"{classes} by {self.used_patterns:,} of {counted(self.candidates, 'pattern')}"
 
 
+_NESTED: Mapping[str, Callable[[Any], Any]] = {
+    "less_flexible": lambda steps: tuple(FlexibilityFigures(**step) for step in steps),
+    "annealing": AnnealingFigures.from_dict,
+    "lns": PoolFigures.from_dict,
+}
+"""What reads back the figures that are more than one."""
 FAMILIES = (LatticeSearch, SchemeSearch, ClusterSearch, PartSearch, PatternSearch)
 
 
@@ -407,12 +418,8 @@ def search_of(document: Mapping[str, Any]) -> SearchFigures:
     family = next((kind for kind in FAMILIES if kind.mark in document), SearchFigures)
     names = {field.name for field in fields(family)}
     known: dict[str, Any] = {n: value for n, value in document.items() if n in names}
-    if "less_flexible" in known:
-        known["less_flexible"] = tuple(FlexibilityFigures(**s) for s in known["less_flexible"])
-    if "annealing" in known:
-        known["annealing"] = AnnealingFigures.from_dict(known["annealing"])
-    if "lns" in known:
-        known["lns"] = PoolFigures(**{**known["lns"], "loss": PoolLosses(**known["lns"]["loss"])})
+    for name in known.keys() & _NESTED.keys():
+        known[name] = _NESTED[name](known[name])
     return family(**known)
 
 

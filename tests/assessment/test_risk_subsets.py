@@ -63,11 +63,8 @@ def brute(rows, names, by_person):
 def ways(joint, rolled):
     """Many sets by one query or one by one; rolls up always, whatever it costs."""
     always = {"STATEMENTS": -1, "WRITING": 0, "SHRUNK": 1} if rolled else {}
-    limits = (
-        {"SMALL_SOURCE_ROWS": 10**9, "MAX_GROUPS": 60}
-        if joint
-        else {"SMALL_SOURCE_ROWS": -1, "MAX_GROUPS": 0}
-    )
+    rows, groups = (10**9, 60) if joint else (-1, 0)
+    limits = {"SMALL_SOURCE_ROWS": rows, "MAX_GROUPS": groups}
     with patch.multiple(subsets, **always, **limits):
         yield
 

@@ -426,7 +426,7 @@ class Branching:
             raise TimeLimitError
 
 
-MAX_LISTED = 100_000
+MAX_LISTED_RECODINGS = 100_000
 """Most recodings of a column that is branched on."""
 MAX_BRANCHED = 10**10
 """Recodings of the outer columns from which on nothing is branched on: most would be looked at."""
@@ -687,7 +687,7 @@ class _Search:
             outer = sorted(set(range(len(numbers))) - {inner}, key=numbers.__getitem__)
             outer_numbers = [numbers[column] for column in outer]
             if (
-                max(outer_numbers, default=1) <= MAX_LISTED
+                max(outer_numbers, default=1) <= MAX_LISTED_RECODINGS
                 and math.prod(outer_numbers) <= MAX_BRANCHED
             ):
                 limit = math.inf if deadline.is_limited else most
@@ -726,7 +726,7 @@ class _Search:
             for inner in suited
             for outer, number in enumerate(numbers)
             if outer != inner
-            and number <= MAX_LISTED
+            and number <= MAX_LISTED_RECODINGS
             and (number, outer) <= (numbers[inner], inner)
         ]
         value = best.value

@@ -92,7 +92,7 @@ def test_time_limit_leaves_a_recoding_and_a_bound_that_holds(table, loss, looks)
 def test_columns_too_wide_to_be_listed_get_a_recoding_and_a_bound(table, loss):
     problem = problem_of(table, loss)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(branch_and_bound, "MAX_LISTED", 1)
+        patch.setattr(branch_and_bound, "MAX_LISTED_RECODINGS", 1)
         patch.setattr(siblings, "WIDEST", 2)
         outcome = best_recoding(problem)
     best = brute_force(problem, table.recodings())
@@ -110,7 +110,7 @@ def test_a_wide_column_keeps_to_the_allowance_where_the_coarsest_recoding_does_n
     demands = Demands(values, (ValueDemand(0, AlphaAnonymity(0.5), np.array([5, 1])),))
     problem = SchemeProblem((domain,), units, np.ones(6, np.int64), 1, 1, None, demands)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(branch_and_bound, "MAX_LISTED", 1)
+        patch.setattr(branch_and_bound, "MAX_LISTED_RECODINGS", 1)
         patch.setattr(siblings, "WIDEST", 2)
         outcome = best_recoding(problem)
     assert outcome.partitions is None
